@@ -80,8 +80,8 @@ class Call:
     @property
     def events(self) -> int:
         """The number of axes of one value: vectors and matrices are drawn whole."""
-        is_whole = self.step.family is not None and not self.step.is_joint
-        return len(event_dims(self.step.statement)) if is_whole else 0
+        is_by_value = self.step.family is not None and not self.step.dense
+        return len(event_dims(self.step.statement)) if is_by_value else 0
 
     @property
     def own(self) -> Index:
@@ -315,8 +315,11 @@ def _width(call: Call, _parameter: str, found: Argument) -> bool:
 # Arguments that are not compared: the state and constants themselves, functions of the user's,
 # what other checks compare (sums that are kept, the coefficients of a reference), and tuning.
 UNCOMPARED = frozenset(
-    ("s", "c", "kernel", "proposal", "function", "fixed", "kept", "squares", "joint", "given")
-) | frozenset(("walk", "share", "line"))
+    (
+        *("s", "c", "kernel", "proposal", "function", "fixed"),
+        *("kept", "squares", "joint", "given", "walk", "share", "line"),
+    )
+)
 
 EXPECTED: Mapping[str, Callable[[Call, str, Argument], bool]] = {
     **dict.fromkeys(("eta_1", "eta_2", "eta_3"), _natural),

@@ -192,7 +192,7 @@ class Normaliser:
     def partition(self) -> _Partition | None:
         """The log partition of the row, less the mass in bounds; None if there is no formula."""
         step, statement = self.step, self.step.statement
-        assert isinstance(step, FamilyDraw)
+        assert isinstance(step, FamilyDraw)  # (each normaliser is named by its kind of step)
         conditional, natural = step.conditional, step.conditional.family.natural
         assert natural is not None
         event = conditional.own_event
@@ -237,7 +237,7 @@ class Normaliser:
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""
         step, statement = self.step, self.step.statement
-        assert isinstance(step, LabelDraw)
+        assert isinstance(step, LabelDraw)  # (as above)
         x = region_of(statement, self.values, self.sizes)
         weights = log_weights(step, self.given, x.shape)
         terms: Floats = log_terms_of(step, self.given, self.values, self.sizes)

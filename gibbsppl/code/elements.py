@@ -51,7 +51,7 @@ class Selection:
 
 
 def selection(module: Module, step: Single) -> Selection:
-    """What a step selects of its array for a call."""
+    """The selection of a step from its array."""
     if step.is_coloured:
         return Selection(calls=colours_text(module, step), by="colours")
     if step.is_by_element:

@@ -21,7 +21,7 @@ from gibbsppl.schedule.parameters import NaturalParameter
 
 
 def shift_text(lower: int) -> str:
-    """What is added to a draw of ``0, 1, ..``, for the lowest label."""
+    """The lowest label, added to a draw of ``0, 1, ..``."""
     return f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
 
 

@@ -61,7 +61,7 @@ class Conditional:
 
     @property
     def how_drawn(self) -> str:
-        """How the variable is drawn by default, in words."""
+        """The default draw of the variable, in words."""
         return f"exactly, its conditional being {self.family.name}"
 
 
@@ -91,5 +91,5 @@ class NotConjugate:
 
     @property
     def how_drawn(self) -> str:
-        """How the variable is drawn by default, in words."""
+        """The default draw of the variable, in words."""
         return f"by slice sampling, for {self.reason}"

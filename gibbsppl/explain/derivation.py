@@ -217,7 +217,7 @@ class Derivation:
         return [*lines, "what would repair it, each tried on this model:", *shown]
 
     def labels(self) -> list[str]:
-        """How a label is drawn from log weights."""
+        """The draw of a label from log weights, in words."""
         target = self.statement.target
         return [
             f"{target} takes {self.step.owner}: each is drawn with a probability proportional to",

@@ -60,7 +60,7 @@ def check_proper(
     """
     values = {**data, **state}
     for step in schedule.steps:
-        if isinstance(step, FamilyDraw):
+        if isinstance(step, FamilyDraw):  # (a family has a domain of natural parameters)
             changes = schedule.recentred(step)
             apart = with_recentred(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
@@ -90,6 +90,7 @@ def check_proper(
             "determine it."
         )
     for step in schedule.steps if first and not _is_at_zero(graph, values) else ():
+        # (a density that no family owns may be flat far out)
         if isinstance(step, DensityDraw) and is_flat(step.statement):
             given = program.given_rest[step.name]({**state}, constants)
             _check_far_out(schedule, step, given, data, state)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from gibbsppl.algebra.expressions import Leaf
 from gibbsppl.algebra.notation import wrapped
-from gibbsppl.algebra.supports import Support
 from gibbsppl.arguments import methods_told
 from gibbsppl.code.elements import (
     bounds_text,
@@ -22,7 +20,6 @@ from gibbsppl.code.elements import (
 )
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
-from gibbsppl.derive.changes import Change
 from gibbsppl.derive.colours import Colours
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.contractions import Contribution
@@ -34,18 +31,19 @@ from gibbsppl.explain.terms import log_density_text
 from gibbsppl.kernels.by_density import ByDensity
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.model.graph import PLAIN, Statement
+from gibbsppl.model.graph import PLAIN
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.densities import log_slope, of_drawn, of_region, on_new_scale
 from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.kinds import ChangedDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind, Step
 
 
 @dataclass(frozen=True, slots=True)
-class ConcaveDraw(ByDensity):
+class ConcaveDraw(ChangedDraw, ByDensity):
     """An exact draw by adaptive rejection: the log density is certified to be concave.
 
     Parameters and terms are on the scale of the certificate.
@@ -69,29 +67,9 @@ class ConcaveDraw(ByDensity):
         return cls(derived, parameters, terms, region)
 
     @property
-    def change(self) -> Change | None:
-        """The change of variable under which the log density is concave."""
-        return self.conditional.change
-
-    @property
-    def place(self) -> Leaf:
-        """The target, or the new variable."""
-        return self.conditional.place
-
-    @property
-    def support(self) -> Support:
-        """The support of the target, or of the new variable."""
-        return self.conditional.support
-
-    @property
     def refusal(self) -> NotConjugate:
         """Why no family owns the conditional."""
         return self.conditional.refusal
-
-    def on_new_scale(self, statement: Statement) -> Self:
-        """The draw of the new variable, without its change."""
-        plain = replace(self.conditional, statement=statement, change=None)
-        return replace(self, conditional=plain)
 
     # Generated code
 

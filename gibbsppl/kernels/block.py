@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Self
 
@@ -76,10 +76,6 @@ class BlockDraw(ClosedDraw):
         if order != tuple(sorted(order)):
             code += f".transpose{tuple(order.index(a) for a in range(len(order)))}"
         return [*first, f"{state} = {code}"]
-
-    def over_relaxed(self, alpha: float) -> Self:
-        """The draw, over-relaxed."""
-        return replace(self, alpha=alpha)
 
     # The log density
 

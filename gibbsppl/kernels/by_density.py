@@ -1,8 +1,7 @@
-"""What steps by the log density alone have in common: exact ones, and moves."""
+"""The common part of steps by the log density alone: exact draws, and moves."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 from gibbsppl.algebra.notation import Notation
@@ -26,14 +25,14 @@ class ByDensity(DensityDraw):
 
     def coloured(self, colours: Colours, graph: Graph) -> Self:
         """The step with its colours, and the log density of each element by itself."""
-        found = replace(self, colours=colours)  # type: ignore[type-var]
+        found = super().coloured(colours, graph)
         if not found.is_coloured:
             return found
         terms = terms_by_element(found, graph)
         if terms is None:
             why = "a sum within a term reads its elements at positions of their own"
-            return replace(found, colours=OneByOne(why))  # type: ignore[type-var]
-        return replace(found, terms=terms)  # type: ignore[type-var]
+            return found.with_fields(colours=OneByOne(why))
+        return found.with_fields(terms=terms)
 
     def given_rest(self, module: Module) -> str:
         """The function that returns the log density, as a function of the array."""

@@ -1,4 +1,4 @@
-"""What draws from families of the table have in common, element by element or in blocks."""
+"""The common part of draws from families of the table, element by element or in blocks."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class ClosedDraw(FamilyDraw):
         return natural.truncated if self.bounds else natural.draw
 
     def how(self, graph: Graph) -> str:
-        """How elements are drawn, and whether over-relaxed."""
+        """The order of elements, and the parameter of over-relaxation."""
         over = "" if self.alpha is None else f"over-relaxed by {self.alpha:g}"
         return ", ".join(filter(None, (self.together(graph), over)))
 
     def together(self, graph: Graph) -> str:
-        """Which elements are drawn in one call; nothing for a single vector call."""
+        """The elements of one call, in words; nothing for a single vector call."""
         return super().how(graph)
 
     def formula(self, notation: Notation) -> Formula:

@@ -1,4 +1,4 @@
-"""How a conditional is drawn unless the user asks for a kernel."""
+"""The kernels of conditionals for which the user asks no other."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +27,7 @@ from gibbsppl.derive.colours import Colours, colours_told
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.kernels.closed import ClosedDraw
 from gibbsppl.model.evaluation import Floats, Sizes, Values
-from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.densities import (
@@ -63,16 +63,6 @@ class ExactDraw(ClosedDraw):
         kept = made.maintained_of(parameters)
         made.check_event_is_last(derived.statement, derived.family, derived.own_event)
         return cls(derived, parameters, region, made.bounds(derived, region), kept)
-
-    def coloured(self, colours: Colours, graph: Graph) -> Self:
-        """The draw with the colours of its elements."""
-        del graph
-        return replace(self, colours=colours)
-
-    def on_new_scale(self, statement: Statement) -> Self:
-        """The draw of the new variable, without its change."""
-        plain = replace(self.conditional, statement=statement, change=None)
-        return replace(self, conditional=plain)
 
     # Generated code
 
@@ -121,10 +111,6 @@ class ExactDraw(ClosedDraw):
         """The generator of parameters, if there is one."""
         name = name_by_colour(module, self) or name_by_form(module, self)
         return {"BY_COLOUR": name} if name else {}
-
-    def over_relaxed(self, alpha: float) -> Self:
-        """The draw, over-relaxed."""
-        return replace(self, alpha=alpha)
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:

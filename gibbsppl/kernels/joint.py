@@ -73,7 +73,7 @@ class JointDraw(QuadraticDraw):
         return False
 
     def expressions(self, graph: Graph) -> Iterator[Expr]:
-        """What the pieces of the log density read."""
+        """All that the pieces of the log density read."""
         del graph
         yield from (e for p in self.conditional.pieces for e in of_piece(p))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from gibbsppl.algebra.notation import Notation
@@ -50,11 +50,6 @@ class FiniteDraw(LabelDraw):
             return None
         region = made.region(derived.statement)
         return cls(derived, made.weights(derived, region), region)
-
-    def coloured(self, colours: Colours, graph: Graph) -> Self:
-        """The draw with the colours of its elements."""
-        del graph
-        return replace(self, colours=colours)
 
     # Generated code
 

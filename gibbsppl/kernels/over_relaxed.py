@@ -39,7 +39,7 @@ class OverRelaxed(Kernel):
         step = asked.make(asked.derived)
         natural = None if step.family is None else step.family.natural
         if natural is not None and natural.over_relaxed is not None and not step.bounds:
-            return step.over_relaxed(float(self.alpha))
+            return step.with_fields(alpha=float(self.alpha))
         between = " between bounds" if step.bounds else ""
         raise CompileError(
             f"kernels[{asked.name!r}]: over-relaxation needs a conditional that is drawn by "

@@ -104,7 +104,7 @@ class ScanDraw(LabelDraw):
         return ", ".join(self.conditional.integrated)
 
     def expressions(self, graph: Graph) -> Iterator[Expr]:
-        """What the log weights read, and the arrays that are kept up to date."""
+        """All that the log weights read, and the arrays that are kept up to date."""
         yield from LabelDraw.expressions(self, graph)
         yield from (term for term, _ in self.conditional.terms)
         yield from (e for a in self.conditional.kept for e in a.expressions)

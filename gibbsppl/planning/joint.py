@@ -1,4 +1,4 @@
-"""Which variables are drawn jointly.
+"""The choice of variables that are drawn jointly.
 
 Comes in: the conditionals that one graph gives its variables. Variables that are quadratic together
 and tied to one another are joined, the largest first, as long as the layout of their precision

@@ -63,6 +63,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         ordered = (*own, *_joined(stage.graph, rest, model, control))
+        # (of a block the joint draw is a step as it is found)
         steps += (
             d
             if isinstance(d, Step)

@@ -49,6 +49,7 @@ def refusal(step: Step, what: What) -> str | None:
         )
     if what == "probabilities":
         return "found real values or counts, expected labels; ask for conditional_mean."
+    # (formulas are those of rows of the family table)
     found = formulas_of(step) if isinstance(step, FamilyDraw) else None
     if isinstance(found, NoFormula):
         return f"{found.reason}; take the moments of its draws."

@@ -7,7 +7,7 @@ say why the kernel does not apply.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gibbsppl.derive.conditionals import Derived, move_density
@@ -43,7 +43,7 @@ class Asked:
 
     @property
     def default(self) -> str:
-        """How a variable is drawn unless a kernel is asked for."""
+        """The draw of a variable unless a kernel is asked for, in words."""
         return self.derived.how_drawn
 
     def refusal(self, kernel: Kernel) -> tuple[NotConjugate, tuple[Role, ...]]:
@@ -55,9 +55,8 @@ class Asked:
         self, kernel: Kernel, *, by: Kernel | None = None, joint: tuple[int, ...] = ()
     ) -> Step:
         """The move by a kernel, or ``by`` one made for it; of vectors along ``joint`` axes."""
-        move: Any = self.make(self.refusal(kernel)[0])
-        found: Step = replace(move, kernel=str(kernel), asked=by or kernel, joint=joint)
-        return found
+        move = self.make(self.refusal(kernel)[0])
+        return move.with_fields(kernel=str(kernel), asked=by or kernel, joint=joint)
 
     def refuse_tied(self, kernel: Kernel) -> None:
         """Raise an error for values whose entries are tied, which a kernel moves by element."""

@@ -1,4 +1,4 @@
-"""Parts of the log densities that steps draw from, of which kernels put theirs together.
+"""Parts of the log densities of steps, put together by each kernel.
 
 Comes in: what a step's ``given_rest`` returned, and values of all arrays. Goes out: the log density
 of those values (up to a constant), as an array of terms whose sum counts.
@@ -29,7 +29,7 @@ from gibbsppl.schedule.steps import Step
 
 
 class Changed(Protocol):
-    """What is drawn under a change of variable: a step, or its conditional."""
+    """A step or its conditional, drawn under a change of variable."""
 
     @property
     def statement(self) -> Statement:
@@ -290,7 +290,7 @@ def with_label(statement: Statement, label: int, values: Values, sizes: Sizes) -
 
 
 def is_in_support(statement: Statement, label: int, values: Values, sizes: Sizes) -> Bools:
-    """Where a label is in the support, in the array's order."""
+    """The mask of elements whose support has a label, in the array's order."""
     over = regions(statement, sizes)
     lower, upper = (
         np.broadcast_to(evaluate(sp.sympify(b), over, values, sizes), tuple(map(len, over)))

@@ -1,4 +1,4 @@
-"""What a kernel is: a way to draw that a user may ask for.
+"""Kernels: ways to draw that a user may ask for.
 
 A kernel is a value with settings. It makes a step of a conditional, writes the lines of generated
 code for the step, and has the other facts that passes need as attributes: no pass names a kernel.

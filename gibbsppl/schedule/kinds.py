@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Self
 
 from gibbsppl.algebra.expressions import Expr, Leaf
+from gibbsppl.algebra.supports import Support
 from gibbsppl.derive.changes import Change
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.contractions import Contribution
@@ -41,22 +44,39 @@ class Single(Step):
             yield from (statement.support.lower, statement.support.upper)
 
 
-class FamilyDraw(Single):
+class ChangedDraw(Single):
+    """An exact draw on a scale of its own, if there is a change of variable."""
+
+    __slots__ = ()
+    conditional: Conditional | LogConcave
+
+    @property
+    def change(self) -> Change | None:
+        """The change of variable under which the conditional is recognised."""
+        return self.conditional.change
+
+    @property
+    def place(self) -> Leaf:
+        """The target, or the new variable."""
+        return self.conditional.place
+
+    @property
+    def support(self) -> Support:
+        """The support of the target, or of the new variable."""
+        return self.conditional.support
+
+    def on_new_scale(self, statement: Statement) -> Self:
+        """The draw of the new variable, without its change."""
+        plain = replace(self.conditional, statement=statement, change=None)
+        return self.with_fields(conditional=plain)
+
+
+class FamilyDraw(ChangedDraw):
     """A draw from a family of the table: a natural parameter for each of its statistics."""
 
     __slots__ = ()
     conditional: Conditional
     parameters: tuple[NaturalParameter, ...]
-
-    @property
-    def change(self) -> Change | None:
-        """The change of variable under which the family is recognised."""
-        return self.conditional.change
-
-    @property
-    def place(self) -> Leaf:
-        """The leaf that the statistics are written in."""
-        return self.conditional.place
 
     @property
     def family(self) -> Family:
@@ -154,7 +174,7 @@ class DensityDraw(Single):
     in_one_call = True
 
     def expressions(self, graph: Graph) -> Iterator[Expr]:
-        """What the pieces of the log density read."""
+        """All that the pieces of the log density read."""
         yield from super().expressions(graph)
         yield from (e for p in self.conditional.pieces for e in of_piece(p))
 

@@ -1,4 +1,4 @@
-"""What a step of a sweep is: its facts, and what it does of its own.
+"""A step of a sweep: its facts, its generated code, its log density, its words.
 
 Each kind of step is a subclass, one file of `gibbsppl.kernels`. A pass asks a step for its facts
 and parts, or for one of the base classes in `kinds`, where an algorithm is about all of these.
@@ -7,6 +7,7 @@ and parts, or for one of the base classes in `kinds`, where an algorithm is abou
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from gibbsppl.algebra.expressions import Expr, Leaf
@@ -38,10 +39,10 @@ class Step:
     """A draw, or a move, of elements of one statement or of several in one call.
 
     ``kind`` is the word of tables. ``bounds`` are the lower and the upper bound of a truncated
-    draw, otherwise empty. ``kept`` are the maintained
-    arrays, sums over the state, that the step reads. ``alpha`` is the parameter of an over-relaxed
-    draw, ``asked`` the kernel that the user named, else None. What a step does of its own is below:
-    its generated code, its log density, its words, what the checks compare.
+    draw, otherwise empty. ``kept`` are the maintained arrays, sums over the state, that the step
+    reads. ``alpha`` is the parameter of an over-relaxed draw, ``asked`` the kernel that the user
+    named, else None. What a step does of its own is below: its generated code, its log density, its
+    words, what the checks compare.
     """
 
     __slots__ = ()
@@ -185,16 +186,19 @@ class Step:
         """All expressions that the conditional reads."""
         raise NotImplementedError
 
+    def with_fields(self, **fields: Any) -> Self:
+        """The step with other values of some of its fields."""
+        own: Any = self  # (every kind of step is a dataclass)
+        found: Self = replace(own, **fields)
+        return found
+
     def coloured(self, colours: Colours, graph: Graph) -> Self:
         """The step with the colours of its elements."""
-        raise NotImplementedError
+        del graph
+        return self.with_fields(colours=colours)
 
     def on_new_scale(self, statement: Statement) -> Step:
         """The draw of the new variable, of which a statement is, without its change."""
-        raise NotImplementedError
-
-    def over_relaxed(self, alpha: float) -> Self:
-        """The step, its draws over-relaxed."""
         raise NotImplementedError
 
     # Generated code
@@ -245,7 +249,7 @@ class Step:
         raise NotImplementedError
 
     def how(self, graph: Graph) -> str:
-        """How the step draws its elements, in words; nothing for a single vector call."""
+        """The order in which elements are drawn, in words; nothing for a single vector call."""
         del graph
         return colours_told(self.colours) if self.is_by_element else ""
 

@@ -3,7 +3,8 @@
     python tests/benchmarks/simulate_schools.py
 
 writes ``models/bugs/more/schools.data.json``: as many pupils and schools, covariates of the same
-kinds, and results from the model at the published posterior means.
+kinds, and results from the model at the published posterior means. The published scale matrix
+``R`` of the prior of the coefficients of schools is not at hand: the one here is an assumption.
 """
 
 import json
