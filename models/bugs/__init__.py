@@ -113,4 +113,5 @@ MORE = _cases(
     ("hepatitis_1", "hepatitis1", "alpha0 beta0 gamma sigma"),
     ("hepatitis_2", "hepatitis2", "alpha0 beta0 gamma sigma"),
     ("eyetracking", "eyetracking", "A B K"),
+    ("litters", "litters", "mu theta"),
 )
