@@ -114,4 +114,5 @@ MORE = _cases(
     ("hepatitis_2", "hepatitis2", "alpha0 beta0 gamma sigma"),
     ("eyetracking", "eyetracking", "A B K"),
     ("litters", "litters", "mu theta"),
+    ("hips_4", "hips4", "HR sigmah C.incr BQ.incr mean.C.incr mean.BQ.incr"),
 )
