@@ -24,7 +24,7 @@ needs_jags = pytest.mark.skipif(not jags.present(), reason=jags.MISSING)
 LONG = ("mice_1", "oxford_1", "leuk_1", "eyes_1", "blocker_1", "biops", "ice", "stagnant",
         "inhalers", "magnesium", "leukfr", "epil", "lsat", "kidney", "otrees", "otreesmvn",
         "cervix", "jaw_3", "schools", "endo_3", "lips", "fire", "hepatitis_1", "hepatitis_2",
-        "eyetracking", "litters", "hips_4")  # fmt: skip
+        "eyetracking", "litters", "hips_4", "jama")  # fmt: skip
 # And of which JAGS makes less than a hundred draws a second.
 LONGEST = ("lsat", "cervix", "lips", "schools")
 

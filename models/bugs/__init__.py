@@ -115,4 +115,5 @@ MORE = _cases(
     ("eyetracking", "eyetracking", "A B K"),
     ("litters", "litters", "mu theta"),
     ("hips_4", "hips4", "HR sigmah C.incr BQ.incr mean.C.incr mean.BQ.incr"),
+    ("jama", "jama", "alpha beta"),
 )

@@ -31,7 +31,7 @@ SETTINGS = {"draws": 10_000, "warmup": 5_000, "chains": 4}
 THIN = {"dyes_1": 50, "seeds_1": 4, "blocker_1": 8, "beetles_1": 4, "mice_1": 20, "oxford_1": 8,
         "dugongs_1": 4, "alli_1": 4, "stacks": 4, "biops": 4, "ice": 20, "stagnant": 50,
         "hearts": 4, "camel": 10, "surgical_2": 4, "magnesium": 20, "leukfr": 10,
-        "epil": 2, "litters": 5, "kidney": 40, "otrees": 40, "otreesmvn": 10, "air": 4,
+        "epil": 2, "litters": 5, "jama": 10, "kidney": 40, "otrees": 40, "otreesmvn": 10, "air": 4,
         "cervix": 2, "schools": 2, "endo_3": 20, "lips": 2, "fire": 4, "ring": 2, "hepatitis_1": 10,
         "hepatitis_2": 20, "eyetracking": 4}  # fmt: skip
 # The module glm puts mixtures of normals in the place of other distributions. Of the sd of effects
