@@ -246,3 +246,28 @@ def test_where_a_program_has_no_number_it_is_compared_nearer_to_the_centre():
     assert row.passed
     (row,) = verification._of_reading(*given, [far])
     assert not row.passed
+
+
+# ---- quantities that are too large for numbers ---------------------------------------------------
+
+# A product that is 1, and no number where it is computed from left to right.
+OVERFLOWING = """x ~ dunif(-100, 100); h <- exp(7 * x)
+    q <- h * h * exp(-14 * x); y ~ dnorm(x, 0.0001)"""
+
+
+def test_quantities_without_digits_are_no_difference():
+    for seed in range(10):
+        found = gaps(read(OVERFLOWING, {"y": 1.0}), seed, starts=3)
+        assert not wrong(found)
+
+
+def test_a_quantity_that_is_no_number_where_nothing_overflows_is_one():
+    model = read("x ~ dunif(-2, 2); q <- log(x - 3); y ~ dnorm(x, 1)", {"y": 1.0})
+    said = "x ~ dunif(-2, 2); q <- log(x + 3); y ~ dnorm(x, 1)"
+    assert wrong(gaps(misread(model, said))) == {"quantities"}
+
+
+def test_a_quantity_that_differs_is_one_beside_others_that_overflow():
+    model = read(f"{OVERFLOWING}; r <- x + 1", {"y": 1.0})
+    said = f"{OVERFLOWING}; r <- x + 2"
+    assert wrong(gaps(misread(model, said))) == {"quantities"}

@@ -20,8 +20,8 @@ from gibbsppl.pieces import limits
 from gibbsppl.pieces.limits import is_at_least, limits_of, made_whole, solved
 from gibbsppl.pieces.split import split
 
-# Two comparisons in this file.
-LEVEL = 1e-4 / 2
+# Three comparisons in this file.
+LEVEL = 1e-4 / 3
 
 X, XP = Array("x")[()], Array("x", positive=True)[()]
 Y, A = Array("y")[()], Array("a")[()]
@@ -104,6 +104,56 @@ def test_inequalities_that_are_not_of_one_variable_alone():
 
 
 # ---- pieces ----------------------------------------------------------------------------------
+
+TWO_SIDED = {
+    "a square": AtMost(X**2, Y),
+    "a strict square": Below(X**2 + A**2 - 1, 0),
+    "a multiple of a square": AtMost(A + 3 * X**2, Y),
+    "a square of a difference": AtMost((X - A) ** 2, P),
+    "a square of a multiple": Below((1 - 2 * X) ** 2, P),
+    "an absolute value": AtMost(sp.Abs(X - Y), P),
+    "below minus a square": AtMost(-Y, -(X**2)),
+    "an exponential of a square": AtMost(sp.exp(X**2), Y),
+}
+
+
+@pytest.mark.parametrize("name", TWO_SIDED)
+def test_a_bound_of_a_square_or_an_absolute_value_is_two_bounds(name):
+    indicator = TWO_SIDED[name]
+    found, rest = limits_in(sp.log(indicator), {"x"})
+    ends = {f.side: f.value for f in found}
+    rng, wrong, inside = np.random.default_rng(5), 0, 0
+    for _ in range(400):
+        v = {"y": 2 * rng.normal(), "a": rng.normal(), "p": rng.exponential(), "x": rng.normal()}
+        # (a bound of none that are possible is no bound)
+        possible = evaluate(indicator, (), v, {})
+        low, high = (evaluate(ends[s], (), v, {}) for s in ("lower", "upper"))
+        inside += bool(possible)
+        wrong += bool(possible) != bool(low < v["x"] < high)
+
+    assert not rest
+    assert wrong == 0
+    assert inside >= 20
+
+
+def test_what_is_above_a_square_has_no_bounds():
+    for indicator in (AtMost(Y, X**2), AtMost(X**2 + X, Y), AtMost(Y, sp.Abs(X)), AtMost(X**4, Y)):
+        found, rest = limits_in(sp.log(indicator), {"x"})
+        assert (found, len(rest)) == ((), 1)
+
+
+def test_a_point_of_a_disc_is_drawn_between_bounds():
+    with gp.Model() as model:
+        x, y = gp.Uniform("x", -1, 1), gp.Uniform("y", -1, 1)
+        gp.Potential("disc", gp.log(x**2 + y**2 <= 1))
+    sampler = gp.compile(model)
+    draws = sampler.sample(2000, chains=4, seed=1, progress=False)
+
+    assert not sampler.schedule.fallbacks
+    assert sampler.verify().proved
+    # (the squared distance from the centre is uniform)
+    distances = draws["x"] ** 2 + draws["y"] ** 2
+    assert stats.kstest(distances[:, ::20].ravel(), "uniform").pvalue > LEVEL
 
 
 def limits_in(density, targets, *over):

@@ -74,6 +74,22 @@ SPLITS = {
     "a range with the name of a copy": (Over(B[J] * X[J, J1], J), {"b"}, (J1,), {
         "f: b[j₂] * (x[j₂, j₁]), over j₁, j₂",
     }),
+    "a square of a sum of which nothing comes out": (
+        normal(Y[I], Over(sp.exp(A[()] * X[I, J]), J), 1), {"a"}, (I,), {
+            "f: sum(exp(a*x[i, j]), j) * (y[i]), over i",
+            "f: sum(exp(a*x[i, j]), j)**2 * (-1/2), over i",
+        },
+    ),
+    "a product of such sums": (
+        Over(sp.exp(A[()] * X[I, J]), J) * Over(sp.exp(-A[()] * X[I, K]), K), {"a"}, (I,), {
+            "f: sum(exp(a*x[i, j]), j)*sum(exp(-a*x[i, k]), k) * (1), over i",
+        },
+    ),
+    "a sum of which nothing comes out, alone": (
+        Y[I] * Over(sp.exp(A[()] * X[I, J]), J), {"a"}, (I,), {
+            "f: exp(a*x[i, j₁]) * (y[i]), over i, j₁",
+        },
+    ),
     "terms that cancel": ((A[()] + 1) ** 2 - A[()] ** 2 - 2 * A[()], {"a"}, (), set()),
     "nothing of the target": (normal(Y[I], MU[()], 1), {"tau"}, (I,), set()),
 }  # fmt: skip
@@ -122,6 +138,8 @@ DENSITIES = {
     "variance": (normal(Y[I], 0, 1 / TAU[()]), "tau", (I,)),
     "standard deviation": (normal(Y[I], 0, TAU[()] ** -2), "tau", (I,)),
     "log scale": (normal(Y[I], 0, sp.exp(-A[()])), "a", (I,)),
+    "square of a sum of powers": (normal(Y[I], Over(TAU[()] ** X[I, J], J), 1), "tau", (I,)),
+    "square of a sum of steps": (normal(Y[I], Over(AtMost(X[I, J], B[K]), J), 1), "b", (I, K)),
     "quartic": (normal(Y[I], A[()] ** 2, 1), "a", (I,)),
 }  # fmt: skip
 

@@ -8,10 +8,11 @@ from vague_programs import PROGRAMS
 
 import gibbsppl as gp
 from gibbsppl.errors import StartError
-from gibbsppl.initial import pilot
+from gibbsppl.initial import pilot, polyhedra
 from gibbsppl.initial.feasible import free_in
 from gibbsppl.initial.nearing import brought_nearer
 from gibbsppl.initial.pilot import ATTEMPTS, widest
+from gibbsppl.initial.polyhedra import inside_linear
 from gibbsppl.initial.requirements import requirements_of
 from gibbsppl.initial.search import LEAST, data_scale, initial_state
 from gibbsppl.initial.unitless import unitless_scales
@@ -351,6 +352,77 @@ def test_a_start_is_searched_for_where_no_attempt_has_one():
 
     assert np.isfinite(log_joint(model.graph, {**model.data, **first}))
     assert all((first[n] == again[n]).all() for n in first)
+
+
+def in_order():
+    x = gp.Normal("x", 0, sigma=1, dims="many")
+    gp.Potential("rising", gp.log(x.lag("many", 1) < x))
+
+
+def phases():
+    """Each phase has an end after its start, before the start of the next; events are inside."""
+    start, end = (gp.Uniform(n, 0, 1e4, dims="k") for n in ("start", "end"))
+    gp.Potential("long", gp.log(start < end))
+    gp.Potential("after", gp.log(gp.maximum(end.lag("k", 1), 3.0) < start))
+    phase = gp.Index("phase", [0, 0, 1, 1], of="k", dims="i")
+    event = gp.Uniform("event", start.at("k", phase), end.at("k", phase), dims="i")
+    gp.Normal("y", event, sigma=1.0, dims="i", observed=[90.0, 95.0, 30.0, 31.0])
+
+
+def between_two_sums():
+    x = gp.Uniform("x", 0, 1, dims="many")
+    gp.Potential("sum", gp.log((gp.sum(x, "many") > 99.9) * (gp.sum(x, "many") < 99.95)))
+
+
+def the_smaller_of_two():
+    x, y = gp.Normal("x", 0, sigma=1), gp.Normal("y", 0, sigma=1)
+    gp.Potential("least", gp.log(gp.minimum(x + y, 2 * x) > 40.0))
+
+
+@pytest.mark.parametrize("declare", [in_order, phases, between_two_sums, the_smaller_of_two])
+@pytest.mark.parametrize("seed", range(3))
+def test_linear_requirements_are_met_at_once(declare, seed):
+    with gp.Model(coords={"many": 100, "k": 2, "i": 4}) as model:
+        declare()
+    start, _ = initial_state(np.random.default_rng(seed), model.graph, model.data)
+
+    assert np.isfinite(log_joint(model.graph, {**model.data, **start}))
+
+
+def linear(declare, **init):
+    with gp.Model(coords={"many": 5, "k": 2, "i": 4}) as model:
+        declare()
+    graph = model.graph
+    values = {**model.data, **{n: np.asarray(v, dtype=float) for n, v in init.items()}}
+    free = {n: np.ones(np.shape(values[n]), dtype=bool) for n in init}
+    return graph, values, free
+
+
+def test_values_that_meet_all_with_room_stay_and_what_is_not_free_does():
+    graph, values, free = linear(in_order, x=[0.0, 1.0, 2.0, 3.0, 4.0])
+    found = inside_linear(graph, requirements_of(graph), values, free)
+    np.testing.assert_allclose(found["x"], values["x"], atol=1e-9)
+    graph, values, free = linear(in_order, x=[0.0, 9.0, 2.0, 3.0, -4.0])
+    free["x"][1] = False
+    found = inside_linear(graph, requirements_of(graph), values, free)
+    assert found["x"][:2].tolist() == [0.0, 9.0]
+    assert (np.diff(found["x"]) > 0.5).all()
+
+
+def test_what_is_impossible_stays():
+    graph, values, free = linear(in_order, x=[0.0, 9.0, 2.0, 3.0, -4.0])
+    free["x"][[1, 3]] = False
+    assert inside_linear(graph, requirements_of(graph), values, free) is values
+
+
+def test_a_gap_taken_with_the_wrong_sign_is_seen(monkeypatch):
+    entries = polyhedra._entries
+    monkeypatch.setattr(
+        polyhedra, "_entries", lambda *given: (*entries(*given)[:2], -entries(*given)[2])
+    )
+    graph, values, free = linear(in_order, x=[4.0, 3.0, 2.0, 1.0, 0.0])
+    found = inside_linear(graph, requirements_of(graph), values, free)
+    assert not (np.diff(found["x"]) > 0).all()
 
 
 def test_what_the_user_gives_is_not_moved_by_a_search():

@@ -10,6 +10,7 @@ nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -25,6 +26,7 @@ from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats
 from gibbsppl.model.evaluation import Values as Arrays
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.operations import Bools
 
 Gap = tuple[float, float]
 
@@ -32,6 +34,8 @@ Gap = tuple[float, float]
 # looked whether a difference stays, and how far from where it was.
 SCALES, FAR, ATTEMPTS, LOOKS, NEARBY = (1.0, 0.1), 4.0, 20, 20, 1e-3
 NOTHING_TOLD: Gap = (np.inf, 1.0)
+# What has a square.
+LARGEST = math.sqrt(float(np.finfo(float).max))
 
 
 def gaps_of_reading(
@@ -134,7 +138,11 @@ class _Check:
         for quantity in self.graph.deterministics:
             if quantity.name in self.program.shapes:
                 there = own.array(quantity.name)
-                gap, size = _gap(value_of(self.graph, quantity.name, values), there)
+                here = value_of(self.graph, quantity.name, values)
+                if _leaves_numbers(own):
+                    # (in another order of operations what is infinite, none or 0 is another number)
+                    here = np.where(_has_digits(here) & _has_digits(there), here, there)
+                gap, size = _gap(here, there)
                 if RELATIVE_TOLERANCE * size < gap < np.inf:
                     noisy = values_at(self.program, own.given, self.rng).array(quantity.name)
                     if gap < LOOKS * _gap(noisy, there)[0]:
@@ -162,6 +170,16 @@ def _gap(given: ArrayLike, wanted: ArrayLike) -> Gap:
     with np.errstate(invalid="ignore"):
         distance = np.where(same, 0.0, np.asarray(given) - wanted)
     return float(np.abs(distance).max(initial=0.0)), float(max(finite))
+
+
+def _leaves_numbers(own: Values) -> bool:
+    """Whether anything that the program computes has no square that is a number, or one of 0."""
+    sizes = (abs(value) for value in own.found.values() if value != 0)
+    return any(size > LARGEST or size < 1 / LARGEST for size in sizes)
+
+
+def _has_digits(values: ArrayLike) -> Bools:
+    return np.asarray(np.isfinite(values) & (np.asarray(values) != 0))
 
 
 def _badness(gap: Gap) -> float:

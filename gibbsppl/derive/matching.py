@@ -17,7 +17,7 @@ from sympy import Add
 
 from gibbsppl.algebra.bounds import Side
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, dims_of, substitute
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, Over, dims_of, substitute
 from gibbsppl.algebra.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.truncations import is_surely_inside
@@ -328,8 +328,13 @@ def _refusal(reading: Reading, elements: bool, known: _Known) -> NotConjugate:
         if len(keys & shown) > best[0]:
             best = (len(keys & shown), family.name, keys)
     offending = tuple(p for p, f in zip(reading.pieces, forms, strict=True) if f not in best[2])
+    # (sums are shown with the names of their dims)
+    named = frozenset(
+        p.statistic if f is None or f.has(Over) else f
+        for p, f in zip(reading.pieces, forms, strict=True)
+    )
     return NotConjugate(
-        reading.statement, why, offending, best[1], reading.pieces, elements, frozenset(shown)
+        reading.statement, why, offending, best[1], reading.pieces, elements, named
     )
 
 

@@ -6,7 +6,8 @@ In the order in which they are called:
 - `inits`: values of the user's
 - `pilot`: several starts by `search`, a few sweeps from each, the best is taken. `search` goes from
   a `dispersed` state (`unitless`: scales of exponents and coefficients) to one that is `feasible`;
-  if the density is still zero, `nearing` moves it towards what the model asks for: `requirements`
+  if the density is still zero, `polyhedra` moves it to where all that is linear in the model's
+  `requirements` is met, and `nearing` towards where the rest is
 - `zero_density` says why a start has density zero
 - `propriety`: each conditional at a start has a finite integral; `separation`: so has the
   posterior, unless no term falls along some direction, found by a linear programme from the

@@ -28,9 +28,18 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, leaves_of, mentions
+from gibbsppl.algebra.expressions import (
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    dims_of,
+    leaves_of,
+    mentions,
+    renamed_apart,
+)
 from gibbsppl.algebra.functions import AtMost, Below, Equals
-from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.algebra.ranges import Range, ranges_of, size_of
 from gibbsppl.algebra.supports import Support
 from gibbsppl.model.density import event_dims, log_density
 from gibbsppl.model.evaluation import Floats, Values, evaluate
@@ -80,7 +89,7 @@ class Requirement:
 def requirements_of(graph: Graph) -> tuple[Requirement, ...]:
     """All that the factors of a graph require, the gaps of each before its density."""
     factors: tuple[Statement | Potential, ...] = (*graph.statements, *graph.potentials)
-    return tuple(r for f in factors for r in (*_gaps(f), Requirement(f)))
+    return tuple(r for f in factors for r in (*_gaps(f, graph), Requirement(f)))
 
 
 def requirements_of_observed(graph: Graph, free: Collection[str]) -> tuple[Requirement, ...]:
@@ -94,10 +103,10 @@ def requirements_of_observed(graph: Graph, free: Collection[str]) -> tuple[Requi
     )
 
 
-def _gaps(factor: Statement | Potential) -> Iterator[Requirement]:
+def _gaps(factor: Statement | Potential, graph: Graph) -> Iterator[Requirement]:
     if isinstance(factor, Potential):
-        for gap in _of_indicators(factor.log_density):
-            yield Requirement(factor, gap)
+        for term in sp.Add.make_args(factor.log_density):
+            yield from _of_term(factor, term, graph)
         return
     yield from _of_target(factor)
     for name, argument in factor.arguments:
@@ -125,6 +134,16 @@ def _between(value: Expr, support: Support) -> Iterator[Expr]:
     """The gaps of a value and the ends of its support, where there are any."""
     ends = ((support.lower - value, support.lower), (value - support.upper, support.upper))
     yield from (gap for gap, end in ends if end not in (sp.oo, -sp.oo))
+
+
+def _of_term(potential: Potential, term: Expr, graph: Graph) -> Iterator[Requirement]:
+    """The gaps of a term of a log density, of all positions of one that is a sum."""
+    apart = renamed_apart(term, {r.dim for r in potential.over})
+    if isinstance(apart, Over):
+        over = (*potential.over, *ranges_of(apart, graph.sizes))
+        yield from _of_term(replace(potential, over=over), apart.body, graph)
+    for gap in _of_indicators(term):
+        yield Requirement(replace(potential, log_density=term), gap)
 
 
 def _of_indicators(log_of: Expr) -> Iterator[Expr]:

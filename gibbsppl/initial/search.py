@@ -16,10 +16,11 @@ probits, and of what these are drawn around, is 1, and of a coefficient of such,
 mean square of its covariate. A start of zero density is drawn again, each time with half the spread
 (draws of priors towards their medians; after 20 attempts by the rule alone), and every second time
 with all that is 0 or 1 at 1. If all 40 attempts have zero density, the 3 with the fewest impossible
-elements are moved, element by element, by steps of all sizes towards where every value, parameter
-and potential is possible. One at which the density of an element is too small for a number, or a
-power in it too large, is moved to the centre, if that is more probable; then each variable is let
-out again as far as the log density falls by no more than its own size.
+elements are moved: as little as possible to where all inequalities that are linear hold with room;
+then, element by element, by steps of all sizes towards where every value, parameter and potential
+is possible. One at which the density of an element is too small for a number, or a power in it too
+large, is moved to the centre, if that is more probable; then each variable is let out again as far
+as the log density falls by no more than its own size.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from gibbsppl.initial.dispersed import CANDIDATES, VAGUE_IN_DATA_SCALES, Start, 
 from gibbsppl.initial.feasible import free_in
 from gibbsppl.initial.inits import checked_init
 from gibbsppl.initial.nearing import brought_nearer
+from gibbsppl.initial.polyhedra import inside_linear
 from gibbsppl.initial.requirements import requirements_of
 from gibbsppl.initial.unitless import unitless_scales
 from gibbsppl.initial.zero_density import why_impossible
@@ -45,6 +47,7 @@ from gibbsppl.model.density import log_density
 from gibbsppl.model.evaluation import Floats, Sizes, Values, largest_power
 from gibbsppl.model.forward import State, as_declared
 from gibbsppl.model.graph import Factor, Graph, Potential, Statement
+from gibbsppl.pieces.outcomes import with_outcomes
 
 Mend = Callable[[State], None]
 
@@ -80,10 +83,11 @@ def describe() -> str:
         "with half the spread\n(draws of priors towards their medians; after "
         f"{HALVINGS} attempts by the rule alone), and every second time\nwith all that is 0 or 1 "
         f"at 1. If all {ATTEMPTS} attempts have zero density, the {SEARCHES} with the fewest "
-        "impossible\nelements are moved, element by element, by steps of all sizes towards where "
-        "every value, parameter\nand potential is possible. One at which the density of an "
-        "element is too small for a number, or a\npower in it too large, is moved to the centre, "
-        "if that is more probable; then each variable is let\nout again as far as the log density "
+        "impossible\nelements are moved: as little as possible to where all inequalities that are "
+        "linear hold with room;\nthen, element by element, by steps of all sizes towards where "
+        "every value, parameter and potential\nis possible. One at which the density of an "
+        "element is too small for a number, or a power in it too\nlarge, is moved to the centre, "
+        "if that is more probable; then each variable is let out again as far\nas the log density "
         "falls by no more than its own size."
     )
 
@@ -217,7 +221,9 @@ def _mended(graph: Graph, found: _Found, mend: Mend, given: Values) -> _Found:
 def _searched(rng: np.random.Generator, found: _Found, graph: Graph, asked: Values) -> _Found:
     """A start moved to where the requirements of the model are met, or nearer to there."""
     free = free_in(graph, found.values, asked)
-    values = brought_nearer(graph, requirements_of(graph), found.values, free, rng)
+    requirements = requirements_of(with_outcomes(graph, found.values))
+    values = inside_linear(graph, requirements, found.values, free)
+    values = brought_nearer(graph, requirements, values, free, rng)
     return _looked_at(graph, values, found.notes)
 
 

@@ -6,6 +6,8 @@ of products and powers taken apart, sums opened; the rest is multiplied out and 
 values. All this is a function of one log density, and is kept: the graphs that a search tries have
 most factors in common.
 
+Before that, `outcomes` puts in what is observed of an event, where this is one number everywhere.
+
 Of pieces are then asked: `limits` (logs of indicators are bounds of the target's support),
 `dependence` (which elements of the target depend on one another), `elements` (the pieces about one
 element given the others), `vanishing` (what is exactly zero, whatever the log beside it).

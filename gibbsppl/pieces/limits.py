@@ -83,14 +83,18 @@ def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
         return
     indicator, gate = statistic.args[0], sp.S.One if always else coefficient
     leaves = [view.leaf for view in piece.views]
+    strict = isinstance(indicator, Below)
     found = [
-        Limit(piece.factor, *bound, view, piece.over, isinstance(indicator, Below))
+        Limit(piece.factor, *bound, view, piece.over, strict)
         for view, leaf in zip(piece.views, leaves, strict=True)
         if len(piece.views) < 3
         for bound in (solved(indicator, leaf),)
         if bound is not None
     ]
     if len(found) < len(piece.views):
+        if len(piece.views) == 1:
+            for bound in _both_sides(indicator, *leaves):
+                yield _where(gate, Limit(piece.factor, *bound, *piece.views, piece.over, strict))
         return
     met = _met(*piece.views) if len(found) > 1 else sp.S.Zero
     of_one = _of_one(indicator, *leaves) if met != 0 else ()
@@ -133,7 +137,7 @@ def _where(gate: Expr, limit: Limit) -> Limit:
     return replace(limit, value=Where(gate, limit.value, none))
 
 
-def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
+def solved(indicator: Expr, leaf: Expr) -> tuple[Side, Expr] | None:
     """The side of the leaf that an inequality bounds, and the bound; None if not solvable."""
     if not isinstance(indicator, AtMost | Below):
         return None
@@ -145,6 +149,28 @@ def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
         if small.has(leaf)
         else _isolated(large, "lower", small, leaf)
     )
+
+
+def _both_sides(indicator: Expr, leaf: Leaf) -> tuple[tuple[Side, Expr], ...]:
+    """The bounds of a leaf by a bound of a square, or of an absolute value.
+
+    Not of higher powers: of whole numbers only square roots are exact.
+
+    >>> from gibbsppl.algebra.expressions import Array
+    >>> x, r = Array("x")[()], Array("r")[()]
+    >>> _both_sides(AtMost(x**2 + r**2, sp.S.One), x)
+    (('upper', sqrt(Maximum(1 - r**2, 0))), ('lower', -sqrt(Maximum(1 - r**2, 0))))
+    """
+    for size in indicator.atoms(sp.Pow, sp.Abs):
+        is_square = isinstance(size, sp.Pow) and size.exp == 2
+        alone = not indicator.xreplace({size: sp.Dummy()}).has(leaf)
+        found = solved(indicator, size) if alone and (is_square or size.func is sp.Abs) else None
+        if found is not None and found[0] == "upper":
+            most, base = Maximum(found[1], sp.S.Zero), size.args[0]
+            most = sp.sqrt(most) if is_square else most
+            sides = (solved(AtMost(base, most), leaf), solved(AtMost(-most, base), leaf))
+            return tuple(s for s in sides if s is not None) if all(sides) else ()
+    return ()
 
 
 def made_whole(limit: Limit, graph: Graph) -> Limit:
@@ -177,7 +203,7 @@ def is_whole(value: Expr, graph: Graph) -> bool:
     return sums and all(is_whole(a, graph) for a in value.args)
 
 
-def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
+def _isolated(of: Expr, side: Side, bound: Expr, leaf: Expr) -> tuple[Side, Expr] | None:
     """The side and the bound of a leaf, from a bound of a monotone function of the leaf."""
     found = solve_for(of, leaf, bound, clipped=True)
     if found is None or found[1] is None:

@@ -271,20 +271,44 @@ class _Opener:
         self.targets = targets
         self.taken = set(own)
 
-    def opened(self, expr: Expr) -> Expr:
-        """Over(f(k), k)**2 as f(k₁) * f(k₂), each copy marked as bound."""
+    def opened(self, expr: Expr, is_factor: bool = False) -> Expr:
+        """Over(f(k), k)**2 as f(k₁) * f(k₂), each copy marked as bound.
+
+        A sum that is multiplied stays whole where no piece could be taken out of it.
+        """
         if not mentions(expr, self.targets):
             return expr
         if isinstance(expr, Over):
+            if is_factor and _is_whole(expr, self.targets):
+                return expr
             (dim,) = expr.bound
             copy = copy_of(dim, self.taken)
             self.taken.add(copy)
-            return Bound(copy, *expr.args[2:]) * self.opened(substitute(expr.body, {dim: copy}))
+            body = substitute(expr.body, {dim: copy})
+            return Bound(copy, *expr.args[2:]) * self.opened(body, is_factor)
         if isinstance(expr, sp.Pow) and expr.has(Over) and expr.exp.is_Integer and expr.exp > 0:
-            return Mul(*(self.opened(expr.base) for _ in range(int(expr.exp))))
-        if expr.is_Add or expr.is_Mul:
-            return expr.func(*map(self.opened, expr.args))
+            is_factor = is_factor or expr.exp != 1
+            return Mul(*(self.opened(expr.base, is_factor) for _ in range(int(expr.exp))))
+        if expr.is_Add:
+            return Add(*(self.opened(a, is_factor) for a in expr.args))
+        if expr.is_Mul:
+            held = [a for a in expr.args if a.has(Over) and mentions(a, self.targets)]
+            return Mul(*(self.opened(a, is_factor or len(held) > 1) for a in expr.args))
         return expr
+
+
+def _is_whole(total: Over, targets: Collection[str]) -> bool:
+    """Whether a sum over a dim is one statistic: the dim tells what is done, not what is read.
+
+    Of ``Over(f(x, k), k)**2`` the terms ``f(x, k₁) f(x, k₂)`` are statistics of no family, and as
+    many as the square of the dim; of ``Over(x[k] * w[k], k)**2`` each term is one of elements.
+    """
+    (dim,) = total.bound
+    if any(dim in i.free_symbols for v in views_of(total.body, targets) for i in v.indices if i):
+        return False
+    terms = Add.make_args(_multiplied_out(expand_logs(total.body, targets), targets))
+    held = (p for t in terms for p in Mul.make_args(t) if mentions(p, targets))
+    return any(dim in dims_of(p) for p in held)
 
 
 def _expanded(density: Expr, targets: Collection[str]) -> Expr:

@@ -19,6 +19,7 @@ from gibbsppl.derive.conditionals import Derived
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed, refuse_pinned
@@ -73,6 +74,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     """
     asked = dict(asked or {})
     _check_names(asked)
+    graph = with_outcomes(graph, data)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:

@@ -1,0 +1,55 @@
+"""Observed outcomes of events: what an observed value says, where it is one number everywhere.
+
+``one ~ Bernoulli(p)`` of an event (``p`` has indicators in it), ``one = 1`` observed, says that the
+event holds: what the density says of the other outcome vanishes.
+
+Comes in: a graph and its data. Goes out: the graph in which such a statement is a potential of the
+same name, with the number in the place of what is observed.
+
+>>> from gibbsppl.algebra.expressions import Array
+>>> from gibbsppl.algebra.functions import AtMost
+>>> from gibbsppl.families import FAMILIES
+>>> x, one = Array("x")[()], Array("one", integer=True)[()]
+>>> above = (("p", AtMost(sp.S.Zero, x)),)
+>>> observed = Statement("one", one, (), (), FAMILIES["Bernoulli"], above, known=sp.S.One)
+>>> graph = Graph("g", {}, {}, (observed,))
+>>> print(with_outcomes(graph, {"one": np.array(1)}))
+log density += log([0 <= x]), for one observed
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.algebra.expressions import arrays_in
+from gibbsppl.algebra.functions import INDICATORS
+from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.graph import Graph, Potential, Statement
+from gibbsppl.pieces.logs import expand_logs
+
+
+def with_outcomes(graph: Graph, data: Values) -> Graph:
+    """The graph with outcomes of events that are one number everywhere as potentials."""
+    said = {s.name: _said(graph, s, data) for s in graph.statements}
+    potentials = tuple(p for p in said.values() if p is not None)
+    if not potentials:
+        return graph
+    left = tuple(s for s in graph.statements if said[s.name] is None)
+    return replace(graph, statements=left, potentials=(*potentials, *graph.potentials))
+
+
+def _said(graph: Graph, statement: Statement, data: Values) -> Potential | None:
+    """What an observed outcome of an event says; None for all other statements."""
+    s = statement
+    is_outcome = s.known == 1 and s.support.kind == "integer" and not s.event and not s.censored
+    if not is_outcome or not any(a.has(*INDICATORS) for _, a in s.arguments):
+        return None
+    seen = np.unique(evaluate(s.target, s.over, data, graph.sizes))
+    if len(seen) != 1:
+        return None
+    density = s.log_density.xreplace({s.target: sp.Integer(int(seen[0]))})
+    expanded = expand_logs(density, arrays_in(density))
+    return Potential(s.name, expanded, s.over, of=s.target.array.name)
