@@ -18,6 +18,7 @@ from test_rewrites import EXAMPLES, declared
 
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import mentions
+from gibbsppl.analysis.domains import within_domains
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.match_results import NotConjugate
@@ -506,3 +507,35 @@ def test_signs_are_asked_for_once(monkeypatch):
 
     assert not any(facts.is_positive(e) for e in 2 * [x.expr, x.expr + 1])
     assert asked == [x.expr, x.expr + 1]
+
+
+def by_ones(of):
+    """A likelihood of which nothing says that it is a probability; `within_domains` sees to it."""
+    with gp.Model() as m:
+        x, tau = gp.Normal("x", 0, sigma=1), gp.Gamma("tau", shape=1, rate=1)
+        gp.Bernoulli("one", of(x, tau), observed=1)
+    return within_domains(m.graph, m.data), m.data
+
+
+@pytest.mark.parametrize(
+    ("of", "held"),
+    [
+        (lambda x, tau: gp.sqrt(tau) * (gp.exp(-tau * (x - 1) ** 2) + gp.exp(-2 * x**2)), "x tau"),
+        (lambda x, tau: gp.exp(x**2 - 1) * tau, ""),
+        (lambda x, tau: gp.exp(-(x**2) - 1) / (1 + tau), ""),
+    ],
+)
+def test_no_rule_is_tried_where_a_limit_that_no_rule_changes_is_in_the_way(monkeypatch, of, held):
+    graph, data = by_ones(of)
+    tried = []
+
+    def recorded(graph, data, rule, targets, **settings):
+        tried.append(set(targets))
+        return applications(graph, data, rule, targets, **settings)
+
+    monkeypatch.setattr(search, "applications", recorded)
+    model = Search(data, {}, frozenset())
+    found = {s.name for s in graph.latent if model.is_held(graph, s)}
+    assert found == set(held.split())
+    rewritten(graph, data)
+    assert not any({n} in tried for n in found)

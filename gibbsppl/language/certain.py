@@ -11,14 +11,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-import numpy as np
-import sympy as sp
+from typing import TYPE_CHECKING
 
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.ranges import bounded
 from gibbsppl.algebra.supports import Support
 from gibbsppl.language.model import Model
+from gibbsppl.model.graph import Graph
+
+if TYPE_CHECKING:
+    from gibbsppl.analysis.bounds import Bound
 
 Told = Mapping[str, Sequence[Support]]
 _NOTHING: Told = {}
@@ -42,16 +44,36 @@ def is_between(
 
     ``told`` are the supports of arrays that have no statements yet.
     """
-    from gibbsppl.analysis.bounds import interval_of  # noqa: PLC0415  (declaring a model needs no SciPy)
+    from gibbsppl.analysis.bounds import (  # noqa: PLC0415  (declaring a model needs no SciPy)
+        ends_of_supports,
+        interval_of,
+        known_bounds,
+    )
 
-    found = interval_of(bounded(expr, model.sizes), lambda leaf: _ends(model, leaf, told))
+    declared, sizes = model.declared, model.sizes
+    so_far = Graph(
+        model.name,
+        sizes,
+        declared.variables,
+        tuple(declared.statements),
+        constants=tuple(declared.constants),
+    )
+    known = known_bounds(so_far, model.known)
+
+    def of(leaf: Leaf) -> tuple[Bound, Bound] | None:
+        own = told.get(leaf.array.name, ())
+        return ends_of_supports(own, sizes) if own else known(leaf)
+
+    found = interval_of(bounded(expr, sizes), of)
     return bool(lower <= found[0] and found[1] <= upper)
 
 
 def is_beyond(model: Model, supports: Sequence[Support], lower: Expr, upper: Expr) -> bool:
-    """Whether supports have an end that is known to be outside of two numbers."""
-    ends = [_numbers(model, support) for support in supports]
-    return any((a is not None and a < lower) or (b is not None and b > upper) for a, b in ends)
+    """Whether supports have an end that may be outside of two numbers."""
+    from gibbsppl.analysis.bounds import ends_of_supports  # noqa: PLC0415
+
+    ends = [ends_of_supports((s,), model.sizes) for s in supports]
+    return any(bool(a < lower or b > upper) for a, b in ends)
 
 
 def _is_whole(model: Model, expr: Expr) -> bool:
@@ -59,32 +81,3 @@ def _is_whole(model: Model, expr: Expr) -> bool:
         return False
     own = [s for s in model.declared.statements if s.target.array.name == expr.array.name]
     return bool(own) and all(s.support.is_discrete for s in own)
-
-
-def _ends(model: Model, leaf: Leaf, told: Told) -> tuple[Expr, Expr] | None:
-    """The least and the greatest value that an array can have, if they are known."""
-    name, declared = leaf.array.name, model.declared
-    if name in model.known:
-        values = declared.values[name]
-        return _exact(values.min()), _exact(values.max())
-    own = told.get(name, ())
-    if not own and not any(c.target.array.name == name for c in declared.constants):
-        own = [s.support for s in declared.statements if s.target.array.name == name]
-    if not own:
-        return None
-    lower, upper = zip(*(_numbers(model, support) for support in own), strict=True)
-    return (
-        min(-sp.oo if a is None else a for a in lower),
-        max(sp.oo if b is None else b for b in upper),
-    )
-
-
-def _numbers(model: Model, support: Support) -> tuple[Expr | None, Expr | None]:
-    """The ends of a support, where they are numbers."""
-    ends = (bounded(sp.sympify(e), model.sizes) for e in (support.lower, support.upper))
-    lower, upper = (e if e.is_number else None for e in ends)
-    return lower, upper
-
-
-def _exact(value: np.ndarray) -> Expr:
-    return sp.Rational(value.item()) if np.isfinite(value) else sp.sympify(value.item())

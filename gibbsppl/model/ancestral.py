@@ -1,7 +1,9 @@
 """The ancestral order of the statements of a model: each after its parents.
 
-Comes in: statements and the values of the data. Goes out: the statements in order; a statement that
-reads its own array with a lag is cut into one part per position.
+Comes in: a graph, some of its statements, and the values of the data. Goes out: the statements in
+order; a statement that reads its own array with a lag is cut into one part per position. Parents
+are read from the graph's network of arrays and factors; elements are looked at where statements
+read one another.
 """
 
 from __future__ import annotations
@@ -19,21 +21,30 @@ from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.errors import ModelError
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
-from gibbsppl.model.graph import Statement
+from gibbsppl.model.graph import Graph, Statement
 
 Reads = Callable[[Statement, Statement], bool]
 
 
-def in_order(statements: Sequence[Statement], values: Values, sizes: Sizes) -> Iterator[Statement]:
+def in_order(
+    graph: Graph, statements: Sequence[Statement], values: Values
+) -> Iterator[Statement]:
     """The statements, or parts of statements, in ancestral order.
 
     ``values`` are read while the order is made: those of statements already passed may be new.
     """
-    for component in _components(statements, _mentions):
-        if _is_plain(component, _mentions):
+
+    def reads(a: Statement, b: Statement) -> bool:
+        own, other = a.target.array.name, b.target.array.name
+        if own == other:  # (a density reads its own elements)
+            return any(mentions(e, (own,)) for e in _read_by(a))
+        return bool(graph.network.has_edge(("array", other), ("factor", a.name)))
+
+    for component in _components(statements, reads):
+        if _is_plain(component, reads):
             yield from component
         else:
-            yield from _untangled(component, values, sizes)
+            yield from _untangled(component, values, graph.sizes)
 
 
 def _untangled(component: list[Statement], values: Values, sizes: Sizes) -> Iterator[Statement]:
@@ -78,10 +89,6 @@ def _read_by(statement: Statement) -> list[Expr]:
 
 def _leaves_read(statement: Statement, arrays: set[str]) -> set[Leaf]:
     return set().union(*(leaves_of(e, arrays) for e in _read_by(statement)))
-
-
-def _mentions(a: Statement, b: Statement) -> bool:
-    return any(mentions(e, (b.target.array.name,)) for e in _read_by(a))
 
 
 def _reads_elements(a: Statement, b: Statement, values: Values, sizes: Sizes) -> bool:

@@ -84,7 +84,7 @@ def walk(
     given = given or {}
     _refuse_potentials(graph)
     values = unfilled(graph, data, given)
-    for part in in_order(_to_fill(graph, given, observed=observed), values, graph.sizes):
+    for part in in_order(graph, _to_fill(graph, given, observed=observed), values):
         where = _free(part, values, graph.sizes, observed=observed)
         fill(part, draw(part, values), values, graph.sizes, where=where)
     return values

@@ -272,14 +272,18 @@ Factor = Statement | Potential | Marginal
 
 @lru_cache(maxsize=MOST_KEPT)
 def expressions_read_by(factor: Factor) -> tuple[Expr, ...]:
-    """The expressions that a factor reads: log density, scattered values, bounds of the support."""
+    """The expressions that a factor reads: its log density, and all that its draw reads.
+
+    That is scattered values, arguments, and bounds of the support.
+    """
     if isinstance(factor, Marginal):
         read = (e for s in factor.scatters for e in (s.value, *s.indices))
         return (factor.log_density, *read)
     if not isinstance(factor, Statement):
         return (factor.log_density,)
     support = factor.support
-    return (factor.log_density, sp.sympify(support.lower), sp.sympify(support.upper))
+    arguments = (a for _, a in factor.arguments)
+    return (factor.log_density, sp.sympify(support.lower), sp.sympify(support.upper), *arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Observed outcomes of events: what an observed value says, where it is one number everywhere.
 
 ``one ~ Bernoulli(p)`` of an event (``p`` has indicators in it), ``one = 1`` observed, says that the
-event holds: what the density says of the other outcome vanishes.
+event holds: what the density says of the other outcome vanishes. So it does by the ones trick and
+the zeros trick (``zero ~ Poisson(-log_density)``), whose argument is any density, of a guard.
 
 Comes in: a graph and its data. Goes out: the graph in which such a statement is a potential of the
 same name, with the number in the place of what is observed.
@@ -33,7 +34,8 @@ from gibbsppl.pieces.logs import expand_logs
 
 def with_outcomes(graph: Graph, data: Values) -> Graph:
     """The graph with outcomes of events that are one number everywhere as potentials."""
-    said = {s.name: _said(graph, s, data) for s in graph.statements}
+    guarded = {p.guards for p in graph.potentials}
+    said = {s.name: _said(graph, s, data, s.name in guarded) for s in graph.statements}
     potentials = tuple(p for p in said.values() if p is not None)
     if not potentials:
         return graph
@@ -41,11 +43,14 @@ def with_outcomes(graph: Graph, data: Values) -> Graph:
     return replace(graph, statements=left, potentials=(*potentials, *graph.potentials))
 
 
-def _said(graph: Graph, statement: Statement, data: Values) -> Potential | None:
-    """What an observed outcome of an event says; None for all other statements."""
+def _said(graph: Graph, statement: Statement, data: Values, guarded: bool) -> Potential | None:
+    """What an observed outcome of an event says; None for all other statements.
+
+    ``guarded``: an argument may be outside of its support.
+    """
     s = statement
     is_outcome = s.known == 1 and s.support.kind == "integer" and not s.event and not s.censored
-    if not is_outcome or not any(a.has(*INDICATORS) for _, a in s.arguments):
+    if not is_outcome or not (guarded or any(a.has(*INDICATORS) for _, a in s.arguments)):
         return None
     seen = np.unique(evaluate(s.target, s.over, data, graph.sizes))
     if len(seen) != 1:

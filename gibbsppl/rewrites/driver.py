@@ -218,6 +218,9 @@ def _with_parts(
         refused = name in asked.elements | asked.moved
         if quality <= CONCAVE or refused or name not in marginal.graph.variables:
             continue
+        search = _search_of(marginal.data, asked, model.parts)
+        if any(search.is_held(marginal.graph, s) for s in marginal.graph.statements_of(name)):
+            continue
         for axis in range(len(marginal.graph.variables[name].dims)):
             found = _taken_apart(graph, marginal, name, axis)
             if found is None:

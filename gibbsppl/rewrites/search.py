@@ -7,14 +7,14 @@ variable alone, by which others would lose, is a *branch*: a graph of its own.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 from sympy import Add
 
 from gibbsppl.algebra.expressions import Expr, Over, leaves_of, mentions
 from gibbsppl.analysis.bounds import NONNEGATIVE, known_bounds, sign_of
-from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
@@ -211,7 +211,7 @@ class Search:
         """The fewest rewrites that give a variable a better conditional; none if it is good."""
         wanted = allowed and statement.target.array.name not in self.moved
         now = self._quality(graph, kept, statement) if wanted else CLOSED
-        if now <= CONCAVE:
+        if now <= CONCAVE or self.is_held(graph, statement):
             return ()
         best: tuple[int, tuple[Rewrite, ...]] = (now, ())
         waiting: list[tuple[Rewrite, ...]] = [()]
@@ -234,6 +234,18 @@ class Search:
             if best[0] <= CONCAVE:
                 break
         return best[1]
+
+    def is_held(self, graph: Graph, statement: Statement) -> bool:
+        """Whether a limit of parameters, which no rule changes, forbids any better conditional.
+
+        It is none that the variable can be solved for, and of no convex region.
+        """
+        derived = self.derived(graph, self.data, statement)
+        guards = {p.name for p in graph.potentials if p.guards is not None}
+        if not isinstance(derived, NotConjugate):
+            return False
+        limits = tuple(p for p in derived.pieces if p.factor in guards)
+        return bool(limits) and certified(graph, replace(derived, pieces=limits), self.data) is None
 
     def _model(self, last: Rewrite) -> Hashable:
         """The log densities and the tables that a model has after a rewrite, in no order."""
@@ -303,6 +315,10 @@ class Search:
                 continue
             good = CLOSED if is_part else CONCAVE
             if self._quality(graph, kept, statement) <= good:
+                continue
+            if self.is_held(graph, statement):
+                if is_part:
+                    return None
                 continue
             for start, data in reversed(self._graphs(graph, kept)):
                 made = self._branch(start, data, statement, allowed, taken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 
@@ -10,7 +10,9 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
-from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.algebra.ranges import bounded
+from gibbsppl.algebra.supports import Support
+from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import Constant, Graph, Statement
 
 # What is known of the elements of a leaf: two ends, which may be expressions, or nothing.
@@ -37,7 +39,7 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
             seen = float(values.min()), float(values.max())
             return (_exact(seen[0]), _exact(seen[1])) if np.isfinite(seen).all() else None
         own = [s for s in graph.statements_of(name) if _may_be_at(s, read)]
-        ends = [_ends_of_support(s) for s in own]
+        ends = [_ends_of_statement(s, graph.sizes) for s in own]
         constants = (c for c in graph.constants if c.target.array.name == name)
         ends += [_ends_of_constant(c, graph, data) for c in constants if _may_be_at(c, read)]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
@@ -62,12 +64,23 @@ def _exact(value: float) -> Expr:
     return sp.Rational(Fraction(value))
 
 
-def _ends_of_support(statement: Statement) -> tuple[Expr, Expr]:
+def ends_of_supports(supports: Iterable[Support], sizes: Sizes) -> tuple[Expr, Expr]:
+    """The least and the greatest value in any of some supports; infinite where no number is known.
+
+    >>> from gibbsppl.algebra.supports import UNIT, Support
+    >>> ends_of_supports((UNIT, Support("real", sp.Symbol("a"), 3)), {})
+    (-oo, 3)
+    """
+    ends = [
+        (_number(s.lower, -sp.oo, sizes), _number(s.upper, sp.oo, sizes)) for s in supports
+    ]
+    return min(a for a, _ in ends), max(b for _, b in ends)
+
+
+def _ends_of_statement(statement: Statement, sizes: Sizes) -> tuple[Expr, Expr]:
     full = statement.family.support(statement.event, **dict(statement.arguments))
-    narrow = statement.support
-    lower = _number(narrow.lower, _number(full.lower, -sp.oo))
-    upper = _number(narrow.upper, _number(full.upper, sp.oo))
-    return lower, upper
+    narrow, widest = statement.support, ends_of_supports((full,), sizes)
+    return _number(narrow.lower, widest[0], sizes), _number(narrow.upper, widest[1], sizes)
 
 
 def _ends_of_constant(constant: Constant, graph: Graph, data: Values) -> tuple[Expr, Expr]:
@@ -78,6 +91,6 @@ def _ends_of_constant(constant: Constant, graph: Graph, data: Values) -> tuple[E
     return _exact(float(values.min())), _exact(float(values.max()))
 
 
-def _number(bound: Expr | float, otherwise: Expr) -> Expr:
-    end = sp.sympify(bound)
+def _number(bound: Expr | float, otherwise: Expr, sizes: Sizes) -> Expr:
+    end = bounded(sp.sympify(bound), sizes)
     return end if end.is_number else otherwise
