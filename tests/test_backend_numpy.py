@@ -19,7 +19,7 @@ import gibbsppl as gp
 from gibbsppl.code.program import load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.model.density import log_density
-from gibbsppl.schedule.recentred import with_recentred
+from gibbsppl.model.stand_ins import with_stand_ins
 
 GOLDEN = ("pumps", "growth_curves", "factorisation", "topics", "random_walk", "wishart")
 
@@ -213,7 +213,7 @@ def test_given_rest_does_not_change_the_state(samplers):
         state = start(sampler)
         for i in sampler.schedule.interwoven.values():
             sizes = sampler.schedule.whole.sizes
-            state = with_recentred(i.recentred, {**sampler.data, **state}, sizes)
+            state = with_stand_ins(i.stand_ins, {**sampler.data, **state}, sizes)
         before = {k: np.array(v) for k, v in state.items()}
         for step in sampler.program.steps:
             sampler.program.given_rest[step](state, sampler.constants)

@@ -21,10 +21,10 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.model.density import log_joint
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.forward import simulate
+from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.rewrites.interweaving import FEW, MOST_READ
 from gibbsppl.rewrites.recentring import is_recentrable, recentred
-from gibbsppl.schedule.recentred import with_originals, with_recentred
 from gibbsppl.schedule.staleness import check_fresh
 from models import bayesian_lasso, dyes, eight_schools, horseshoe, rats, seeds
 
@@ -183,12 +183,12 @@ def test_the_density_of_the_new_graph_is_the_old_one_times_the_jacobian(name, wh
     values = {**model.data, **simulate(rng, graph, model.data, observed=False)}
     for group in (s for s in graph.latent if is_recentrable(graph, s)):
         made = recentred(graph, group, "new", what)
-        apart = with_recentred((made.recentred,), values, graph.sizes)
-        assert made.recentred.of not in made.graph.variables
-        back = with_originals((made.recentred,), apart, graph.sizes)
+        apart = with_stand_ins((made.stand_in,), values, graph.sizes)
+        assert made.stand_in.of not in made.graph.variables
+        back = with_originals((made.stand_in,), apart, graph.sizes)
         moved = {**apart, "new": apart["new"] + 1}
-        other = with_originals((made.recentred,), moved, graph.sizes)
-        name_of = made.recentred.of
+        other = with_originals((made.stand_in,), moved, graph.sizes)
+        name_of = made.stand_in.of
         # (linear in the new array: its slope is a difference)
         slope = np.log(np.abs(other[name_of] - back[name_of])).sum()
 

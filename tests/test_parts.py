@@ -192,7 +192,7 @@ def test_the_joint_density_is_the_same():
         b = np.random.default_rng(2).normal(size=(J, K))
         b[:, 0] *= model is not of_a_known_category
         values = {**m.data, "b": b, "tau": 0.7}
-        apart = values | {p.name: b[:, p.position] for p in parts}
+        apart = values | {p.name: b[p.at] for p in parts}
 
         assert log_joint(graph, apart) == pytest.approx(log_joint(m.graph, values), rel=1e-12)
 

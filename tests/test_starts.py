@@ -409,6 +409,21 @@ def test_values_that_meet_all_with_room_stay_and_what_is_not_free_does():
     assert (np.diff(found["x"]) > 0.5).all()
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-8, 1e8, 1e300])
+def test_the_scale_of_values_does_not_matter(scale):
+    x = scale * np.array([4.0, 1.0, 2.0, 1.5, -4.0])
+    graph, values, free = linear(in_order, x=x)
+    found = inside_linear(graph, requirements_of(graph), values, free)
+    assert (np.diff(found["x"]) > scale / 10).all()
+
+
+def test_what_is_given_out_of_order_does_not_stop_the_rest():
+    graph, values, free = linear(in_order, x=[5.0, 4.0, 2.0, 3.0, 0.0])
+    free["x"][:2] = False
+    found = inside_linear(graph, requirements_of(graph), values, free)
+    assert (np.diff(found["x"])[1:] > 0).all()
+
+
 def test_what_is_impossible_stays():
     graph, values, free = linear(in_order, x=[0.0, 9.0, 2.0, 3.0, -4.0])
     free["x"][[1, 3]] = False

@@ -27,6 +27,7 @@ from gibbsppl.checks.terms import Terms, keeps_digits, size_of
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.stand_ins import with_stand_ins
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -226,9 +227,8 @@ class _Check:
 
     def _with_parts(self, state: Values) -> State:
         """The values, with the parts of arrays that are taken apart."""
-        values: State = dict(state)
-        for p in self.schedule.parts:
-            values[p.name] = np.take(values[p.of], p.position, axis=p.axis)
+        sizes = self.schedule.whole.sizes
+        values: State = with_stand_ins(self.schedule.parts, state, sizes)
         return values
 
 

@@ -23,9 +23,8 @@ from gibbsppl.checks.terms import Terms, size_of
 from gibbsppl.code.program import Program, State
 from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats, Sizes, Values
-from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.model.stand_ins import StandIn, at_dims, with_originals, with_stand_ins
 from gibbsppl.schedule.densities import log_terms_of
-from gibbsppl.schedule.recentred import at_dims, with_originals, with_recentred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -67,8 +66,8 @@ class _Check:
     def gap_of_density(self, rng: np.random.Generator) -> float:
         """The gap between changes of the joint density with Jacobian and of the step's density."""
         step, sizes = self.step, self.sizes
-        changes = self.schedule.recentred(step)
-        now = with_recentred(changes, {**self.data, **self.state}, sizes)
+        changes = self.schedule.stand_ins(step)
+        now = with_stand_ins(changes, {**self.data, **self.state}, sizes)
         before = self._joint_terms(now)
         free = {s.name: free_elements(s, now, sizes) for s in step.statements}
         other, after = now, before
@@ -102,7 +101,7 @@ class _Check:
 
     def _joint_terms(self, values: Values) -> Floats:
         """The log densities of all factors that mention what moves, and the logs of Jacobians."""
-        changes = self.schedule.recentred(self.step)
+        changes = self.schedule.stand_ins(self.step)
         slopes = (_log_slope(r, values, self.sizes) for r in changes)
         return np.concatenate([self._moved.at(values), *slopes])
 
@@ -114,8 +113,8 @@ class _Check:
             s for s in schedule.steps if self.program.interwoven.get(s.name) is carried_out
         ]
         drawn = {n for s in drawing for n in schedule.drawn_by(s)}
-        held = schedule.recentred(self.step)[0]
-        start = with_recentred((held,), {**self.data, **state}, sizes)
+        held = schedule.stand_ins(self.step)[0]
+        start = with_stand_ins((held,), {**self.data, **state}, sizes)
         constants = self.program.prepare(self.data)
         after: State = {n: np.array(v) for n, v in state.items()}
         for _ in range(TRIES):
@@ -133,7 +132,7 @@ class _Check:
         return float(np.abs(after[held.of] - wanted).max()) / size
 
 
-def _log_slope(change: Recentred, values: Values, sizes: Sizes) -> Floats:
+def _log_slope(change: StandIn, values: Values, sizes: Sizes) -> Floats:
     """``log |d of / d name|``, differentiated here: the graph's own Jacobian is what is checked."""
     x = sp.Dummy("x")
     leaves = (a for a in change.backward.free_symbols if str(a) == change.name)

@@ -42,10 +42,10 @@ from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.model.operations import Bools
+from gibbsppl.model.stand_ins import with_stand_ins
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.densities import has_no_digits, log_terms_of
-from gibbsppl.schedule.recentred import with_recentred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -77,7 +77,7 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     """For each step, the gap between its conditional and the joint density, at random values.
 
     ``steps`` are a schedule's, ``graphs`` those in which they draw (all in ``graph`` by default);
-    ``state`` has positive density. ``schedule`` has the recentred arrays of some graphs.
+    ``state`` has positive density. ``schedule`` has the stand-ins of some graphs.
     """
     terms = log_terms(graph, {**data, **state})
     if zero := [name for name, term in terms.items() if not np.isfinite(term)]:
@@ -88,8 +88,8 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     constants = program.prepare(data)
     found = []
     for step, own in zip(steps, graphs or [graph] * len(steps), strict=True):
-        changes = () if schedule is None else schedule.recentred(step)
-        values = with_recentred(changes, {**data, **state}, own.sizes)
+        changes = () if schedule is None else schedule.stand_ins(step)
+        values = with_stand_ins(changes, {**data, **state}, own.sizes)
         names = frozenset((*state, *(r.name for r in changes)))
         found.append(_check_of(step, own, program, constants, values, names).row(rng, rounds))
     return found

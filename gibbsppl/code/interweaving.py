@@ -8,14 +8,14 @@ from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.model.graph import PLAIN
-from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
 def together(schedule: Schedule, step: Step) -> tuple[Step, ...]:
     """The consecutive steps around ``step`` with the same array held fixed; none if centred."""
-    held = {n: i.recentred[0] for n, i in schedule.interwoven.items()}
+    held = {n: i.stand_ins[0] for n, i in schedule.interwoven.items()}
     if step.name not in held:
         return ()
     is_same = [held.get(s.name) == held[step.name] for s in schedule.steps]
@@ -29,7 +29,7 @@ def draw_name(module: Module, steps: Sequence[Step]) -> str:
     """The name of the function that carries out steps with the same array held fixed."""
     schedule = module.schedule
     drawn = "_".join(n for s in steps for n in schedule.drawn_by(s))
-    like = f"draw_{drawn}_with_{schedule.recentred(steps[0])[0].of}"
+    like = f"draw_{drawn}_with_{schedule.stand_ins(steps[0])[0].of}"
     return module.names.called("draw", *(s.name for s in steps), like=like)
 
 
@@ -40,24 +40,24 @@ def draw_function(
 
     Standardised arrays are in the state for these draws alone.
     """
-    held = module.schedule.recentred(steps[0])[0]
+    held = module.schedule.stand_ins(steps[0])[0]
     drawn = " and ".join(n for s in steps for n in module.schedule.drawn_by(s))
     told = f"Draw {drawn} with {held.name} = {PLAIN.text(held.forward)} held fixed: {held.of} moves"
     lines = [f"def {draw_name(module, steps)}(rng, s, c):", f'{INDENT}"""{told} along."""']
     body = [_computed(module, held)]
     for step in steps:
-        own = module.schedule.recentred(step)[1:]
+        own = module.schedule.stand_ins(step)[1:]
         body += [_computed(module, r) for r in own]
         body += drawing(step)
         body += [line for r in reversed(own) for line in _undone(module, r)]
     return "\n".join([*lines, *indented([*body, *_undone(module, held)])])
 
 
-def _computed(module: Module, change: Recentred) -> str:
+def _computed(module: Module, change: StandIn) -> str:
     return f's["{change.name}"] = {_forward_name(module, change)}(s, c)'
 
 
-def _undone(module: Module, change: Recentred) -> list[str]:
+def _undone(module: Module, change: StandIn) -> list[str]:
     value = f"{_backward_name(module, change)}(s, c)"
     return [f's["{change.of}"] = {value}', f'del s["{change.name}"]']
 
@@ -72,7 +72,7 @@ def interwoven_functions(module: Module) -> dict[str, str]:
 def change_functions(module: Module, step: Step) -> list[str]:
     """For each array that stands for another in a step, how it is computed, and undone."""
     found = []
-    for r in module.schedule.recentred(step):
+    for r in module.schedule.stand_ins(step):
         forward, backward = _forward_name(module, r), _backward_name(module, r)
         if module.is_new(forward):
             told = f"{r.name}, of {r.of}", f"{r.of}, of {r.name}"
@@ -81,11 +81,11 @@ def change_functions(module: Module, step: Step) -> list[str]:
     return found
 
 
-def _forward_name(module: Module, change: Recentred) -> str:
+def _forward_name(module: Module, change: StandIn) -> str:
     return module.names.called("forward", change, like=f"{change.name}_of_{change.of}")
 
 
-def _backward_name(module: Module, change: Recentred) -> str:
+def _backward_name(module: Module, change: StandIn) -> str:
     return module.names.called("backward", change, like=f"{change.of}_of_{change.name}")
 
 

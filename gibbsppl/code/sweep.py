@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from gibbsppl.code.interweaving import (
     change_functions,
     draw_function,
@@ -12,7 +14,7 @@ from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.maintained_forms import with_form_updates
 from gibbsppl.code.module import Module
 from gibbsppl.code.units import scan_of_units, unit_functions
-from gibbsppl.rewrites.parts import Part
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -75,9 +77,11 @@ def _together(schedule: Schedule) -> list[str]:
     return [*lines, *(f's["{p.of}"]{_at(p)} = s["{p.name}"]' for p in schedule.parts)]
 
 
-def _at(part: Part) -> str:
+def _at(part: StandIn) -> str:
     """The index of a part in its array."""
-    return f"[{':, ' * part.axis}{part.position}]"
+    before = takewhile(lambda i: i == slice(None), part.at)
+    position = next(i for i in part.at if i != slice(None))
+    return f"[{':, ' * len([*before])}{position}]"
 
 
 def _leading(schedule: Schedule) -> int:
@@ -89,6 +93,6 @@ def _leading(schedule: Schedule) -> int:
 
 def _drawn(module: Module, step: Step) -> list[str]:
     """The lines that carry out a step, with updates of dependent forms."""
-    if module.schedule.recentred(step):
+    if module.schedule.stand_ins(step):
         return step.lines(module)
     return with_form_updates(module, step, step.lines(module))

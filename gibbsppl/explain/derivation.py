@@ -26,8 +26,8 @@ from gibbsppl.explain.source_lines import step_lines
 from gibbsppl.explain.terms import contributions_of, reach, statistic_shown
 from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.model.graph_views import blanket, full_notation
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.split import Piece, support_indicators
-from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
@@ -100,9 +100,9 @@ class Derivation:
         return tuple(f for f in self.graph.factors if f in mentioning)
 
     @property
-    def changes(self) -> tuple[Recentred, ...]:
-        """The recentred arrays in the graph of the step."""
-        return self.schedule.recentred(self.step)
+    def changes(self) -> tuple[StandIn, ...]:
+        """The arrays that stand for others in the graph of the step."""
+        return self.schedule.stand_ins(self.step)
 
     @property
     def notation(self) -> Notation:

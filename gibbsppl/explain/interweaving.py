@@ -7,7 +7,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.explain.columns import columns
-from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -17,8 +17,8 @@ SOURCE = "Y. Yu and X.-L. Meng (2011), Journal of Computational and Graphical St
 def interwoven_told(
     step: Step, schedule: Schedule, notation: Notation
 ) -> list[tuple[str, list[str]]]:
-    """The section on the recentred arrays in the graph of a step, if any."""
-    changes = schedule.recentred(step)
+    """The section on what stands for what in the graph of a step, if anything does."""
+    changes = schedule.stand_ins(step)
     if not changes:
         return []
     names = schedule.drawn_by(step)
@@ -36,7 +36,7 @@ def interwoven_told(
     return [("The coordinates in which it is drawn", told)]
 
 
-def _change_told(change: Recentred, notation: Notation) -> list[tuple[str, str]]:
+def _change_told(change: StandIn, notation: Notation) -> list[tuple[str, str]]:
     read = change.backward.free_symbols
     arrays = [a for a in read if isinstance(a, Array) and a.name == change.name]
     (leaf,) = (a[change.dims] for a in arrays)

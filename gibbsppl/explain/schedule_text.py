@@ -66,7 +66,7 @@ def parts_told(schedule: Schedule) -> list[str]:
     told = []
     for of in dict.fromkeys(p.of for p in schedule.parts):
         parts = [p for p in schedule.parts if p.of == of]
-        along = schedule.whole.variables[of].dims[parts[0].axis]
+        (along,) = set(schedule.whole.variables[of].dims) - set(parts[0].dims)
         told.append(f"{of} taken apart along {along}: {', '.join(p.name for p in parts)}")
     return told
 
@@ -168,14 +168,14 @@ def name_of(step: Step, schedule: Schedule) -> str:
 
 
 def owner_of(step: Step, schedule: Schedule) -> str:
-    """The owner of a step; of a recentred array, with the formula of the array."""
-    own = [r for r in schedule.recentred(step) if r.name in step.variables]
+    """The owner of a step; of a stand-in, with its formula."""
+    own = [r for r in schedule.stand_ins(step) if r.name in step.variables]
     return step.owner + "".join(f" of {PLAIN.text(r.forward)}" for r in own)
 
 
 def held_told(step: Step, schedule: Schedule, notation: Notation) -> str:
     """The arrays that a non-centred update holds fixed, in words; else nothing."""
-    held = [r for r in schedule.recentred(step) if r.name not in step.variables]
+    held = [r for r in schedule.stand_ins(step) if r.name not in step.variables]
     told = (f"{r.name} = {notation.text(r.forward)} held fixed, {r.of} moving along" for r in held)
     return "".join(f"interwoven, with {t}" for t in told)
 

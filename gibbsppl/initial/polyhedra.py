@@ -39,6 +39,7 @@ from gibbsppl.initial.requirements import Requirement
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import State
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.operations import Bools
 from gibbsppl.pieces.split import Piece, split
 
 Ints = NDArray[np.intp]
@@ -86,30 +87,38 @@ class _System:
     has_room: Floats
 
     @property
-    def is_read(self) -> NDArray[np.bool_]:
+    def is_read(self) -> Bools:
         """The elements that any inequality reads."""
         return np.asarray(abs(self.matrix).sum(axis=0) > 0)
 
-    def nearest(self, start: Floats, is_free: NDArray[np.bool_]) -> Floats | None:
+    def nearest(self, start: Floats, is_free: Bools) -> Floats | None:
         """The point nearest to a start (sum of distances) with room; None if there is none."""
-        n, scale = len(start), float(np.abs(start).max(initial=1.0))
-        fixed = [(None, None) if f else (v, v) for f, v in zip(is_free, start, strict=True)]
-        with_room = hstack([self.matrix, self.has_room[:, None]], format="csr")
+        # (solvers know of no numbers but those near 1)
+        scale = float(max(np.abs(start).max(), np.abs(self.offset).max())) or 1.0
+        start, n = start / scale, len(start)
+        read = np.flatnonzero(abs(self.matrix) @ is_free)
+        matrix, most = self.matrix[read], -self.offset[read] / scale
+        has_room, fixed = self.has_room[read], _fixed(start, is_free)
+        with_room = hstack([matrix, has_room[:, None]], format="csr")
         aim = np.r_[np.zeros(n), -1.0]
-        widest = linprog(aim, with_room, -self.offset, bounds=[*fixed, (0.0, scale)])
-        if not widest.success or not (widest.x[-1] > 0 or not self.has_room.any()):
+        widest = linprog(aim, with_room, most, bounds=[*fixed, (0.0, 1.0)])
+        if not widest.success or not (widest.x[-1] > 0 or not has_room.any()):
             return None
-        room = -self.offset - ROOM * widest.x[-1] * self.has_room
         one = eye_array(n, format="csr")
         rows = vstack([
-            hstack([self.matrix, csr_array(self.matrix.shape)]),
+            hstack([matrix, csr_array(matrix.shape)]),
             hstack([one, -one]),
             hstack([-one, -one]),
         ], format="csr")  # fmt: skip
+        most = np.r_[most - ROOM * widest.x[-1] * has_room, start, -start]
         aim = np.r_[np.zeros(n), np.ones(n)]
-        bounds = [*fixed, *[(0.0, None)] * n]
-        found = linprog(aim, rows, np.r_[room, start, -start], bounds=bounds)
-        return np.where(is_free, found.x[:n], start) if found.success else None
+        found = linprog(aim, rows, most, bounds=[*fixed, *[(0.0, None)] * n])
+        return np.where(is_free, found.x[:n], start) * scale if found.success else None
+
+
+def _fixed(start: Floats, is_free: Bools) -> list[tuple[float | None, float | None]]:
+    """The bounds of all elements: none of the free ones."""
+    return [(None, None) if f else (v, v) for f, v in zip(is_free, start, strict=True)]
 
 
 def _system_of(

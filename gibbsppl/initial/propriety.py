@@ -25,6 +25,7 @@ from gibbsppl.initial.separation import EPSILON, Direction, direction_of, is_fla
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.operations import Bools
+from gibbsppl.model.stand_ins import with_stand_ins
 from gibbsppl.pieces.dependence import slices_of
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
@@ -32,7 +33,6 @@ from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.runtime.types import LogDensity
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.kinds import DensityDraw, FamilyDraw, Single
-from gibbsppl.schedule.recentred import with_recentred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -61,8 +61,8 @@ def check_proper(
     values = {**data, **state}
     for step in schedule.steps:
         if isinstance(step, FamilyDraw):  # (a family has a domain of natural parameters)
-            changes = schedule.recentred(step)
-            apart = with_recentred(changes, values, schedule.whole.sizes) if changes else state
+            changes = schedule.stand_ins(step)
+            apart = with_stand_ins(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)
             bounds: tuple[Floats, ...] = ()
@@ -80,7 +80,7 @@ def check_proper(
                 error = StartError if step.dense and along is None else RunError
                 raise error(_message(step, etas, margin, along))
         if step.is_joint:
-            apart = with_recentred(schedule.recentred(step), values, schedule.whole.sizes)
+            apart = with_stand_ins(schedule.stand_ins(step), values, schedule.whole.sizes)
             _check_joint(graph, step, program, constants, apart, values)
     found = direction_of(graph, values) if first else None
     if found is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gibbsppl.model.graph import Statement
-from gibbsppl.rewrites.parts import Part
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.scanning import RandomScan
@@ -24,7 +24,7 @@ class Control:
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     blocks: Blocks = field(default_factory=Blocks)
 
-    def kernel_of(self, statement: Statement, parts: Iterable[Part]) -> Kernel | None:
+    def kernel_of(self, statement: Statement, parts: Iterable[StandIn]) -> Kernel | None:
         """The kernel named for the array of a statement, or for the whole array if it is a part."""
         name: str = statement.target.array.name
         whole = {p.name: p.of for p in parts}

@@ -8,7 +8,7 @@ from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.planning.control import Control
 from gibbsppl.rewrites import Rewritten
-from gibbsppl.rewrites.recentring import Interwoven
+from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -27,20 +27,20 @@ def interwoven_if(asked: bool | Sequence[str], control: Control) -> bool | Seque
 
 def wanted(
     model: Rewritten, stage: int, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
-) -> tuple[Interwoven, ...]:
+) -> tuple[NonCentred, ...]:
     """The non-centred updates at the end of a stage, given the steps made so far."""
-    here = (i for i in model.interwoven if i.stage == stage)
+    here = (i for i in model.interwoven if i.after == stage)
     return tuple(i for i in here if why_not(i, steps, kernels, exact=exact) is None)
 
 
 def why_not(
-    interwoven: Interwoven, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
+    interwoven: NonCentred, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
 ) -> str | None:
     """The reason against a non-centred update of a location or scale, None if there is none."""
     both = {*interwoven.variables, interwoven.group}
     if named := both & set(kernels):
         return f"kernels= says how {min(named)} is drawn"
-    if exact and isinstance(interwoven.derived, NotConjugate):
+    if exact and isinstance(interwoven.conditional, NotConjugate):
         return "it would be moved, which exact=True forbids"
     drawn = set(interwoven.variables)
     if any(s.is_joint and set(s.variables) == drawn for s in steps):
@@ -70,7 +70,7 @@ def check_asked(
             )
 
 
-def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, Interwoven]:
+def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, NonCentred]:
     """The non-centred updates, by the names of their steps."""
     names = {s.name for s in steps}
     found = {i.name: i for i in model.interwoven}

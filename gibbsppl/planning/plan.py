@@ -27,7 +27,7 @@ from gibbsppl.planning.label_chains import with_chains
 from gibbsppl.planning.order import check_exact, controlled
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.rewrites.recentring import Interwoven
+from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.blocks import Blocks, check_names
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -94,12 +94,12 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     return schedule
 
 
-def _once_more(interwoven: Interwoven, data: Mapping[str, Any]) -> Step | None:
+def _once_more(interwoven: NonCentred, data: Mapping[str, Any]) -> Step | None:
     """The step of a non-centred update; None if a joint draw would be too large."""
-    if isinstance(interwoven.derived, Quadratic):
-        step = joint_draw(interwoven.graph, interwoven.derived, data)
+    if isinstance(interwoven.conditional, Quadratic):
+        step = joint_draw(interwoven.graph, interwoven.conditional, data)
         return None if step is None else replace(step, called=interwoven.name)
-    return maker_of(interwoven.graph)(interwoven.derived)
+    return maker_of(interwoven.graph)(interwoven.conditional)
 
 
 def _joined(

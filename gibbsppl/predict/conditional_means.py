@@ -191,5 +191,5 @@ class _Of:
         # What reads an array that is taken apart reads its parts, which draws do not have.
         for p in self.model.schedule.parts:
             if p.of in values:
-                values[p.name] = values[p.of].take(p.position, axis=p.axis)
+                values[p.name] = values[p.of][p.at]
         return State(values, step.name, self.stale)

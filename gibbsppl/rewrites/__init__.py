@@ -7,7 +7,7 @@ data are imputed last. It goes:
 - data augmentation: the tables of rules are `links`, `counts`, `positive`, `values`; `rows` says
   what a `Rule` is and may ask, `terms` and `definite` find its terms, `applied` puts the new
   variable into a graph, `tables` hold positions of data that are not zero
-- `search` keeps the rules that help, and makes the stages of a sweep and its branches
+- `search` keeps the rules that help, and makes the `stages` of a sweep and its branches
 - `parts`: an array taken apart along an axis, where each part has a closed form given the others
 - collapsing: `integrals` (variables integrated out one after the other) with `sums`; `collapsing`
   makes the `Scan` of the labels, `increments` what one element of a label adds
@@ -19,7 +19,8 @@ from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import collapsible
 from gibbsppl.rewrites.driver import PARTS, REWRITES, UNSEEN, possible, rewritten
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
-from gibbsppl.rewrites.search import Rewritten, Stage
+from gibbsppl.rewrites.search import Rewritten
+from gibbsppl.rewrites.stages import Stage
 
 __all__ = [
     "PARTS",

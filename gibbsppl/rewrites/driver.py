@@ -19,6 +19,7 @@ from gibbsppl.derive.conditionals import Derived
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
@@ -30,16 +31,16 @@ from gibbsppl.rewrites.leaves import (
     marginalise_leaves,
     with_leaves,
 )
-from gibbsppl.rewrites.parts import Part, taken_apart
+from gibbsppl.rewrites.parts import taken_apart
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.search import (
     CONCAVE,
     Rewritten,
     Search,
-    Stage,
     quality_of,
     wherever,
 )
+from gibbsppl.rewrites.stages import Stage
 
 REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *values.RULES)
 
@@ -109,7 +110,7 @@ def _searched(graph: Graph, data: Values, asked: _Asked) -> Rewritten:
 
 
 def _searched_with(
-    graph: Graph, data: Values, asked: _Asked, parts: tuple[Part, ...]
+    graph: Graph, data: Values, asked: _Asked, parts: tuple[StandIn, ...]
 ) -> Rewritten | None:
     """The model with rewrites, a branch for each part; None if a part has no closed form."""
     search, allowed = _search_of(data, asked, parts), _allowed(asked)
@@ -123,7 +124,7 @@ def _searched_with(
     return replace(search.staged(graph, kept, branches), parts=parts)
 
 
-def _search_of(data: Values, asked: _Asked, parts: tuple[Part, ...]) -> Search:
+def _search_of(data: Values, asked: _Asked, parts: tuple[StandIn, ...]) -> Search:
     alone = frozenset(p.name for p in parts)
     return Search(data, asked.found, asked.elements, asked.moved, alone)
 
@@ -241,7 +242,7 @@ def _with_parts(
     return model, graph, marginal
 
 
-def _have_closed_forms(marginal: WithoutLeaves, asked: _Asked, parts: tuple[Part, ...]) -> bool:
+def _have_closed_forms(marginal: WithoutLeaves, asked: _Asked, parts: tuple[StandIn, ...]) -> bool:
     """Whether parts have closed forms without rewrites that help other variables.
 
     Where nothing helped another one with the array whole, nothing does with the array in parts.
@@ -252,7 +253,7 @@ def _have_closed_forms(marginal: WithoutLeaves, asked: _Asked, parts: tuple[Part
 
 def _taken_apart(
     graph: Graph, marginal: WithoutLeaves, name: str, axis: int
-) -> tuple[Graph, WithoutLeaves, tuple[Part, ...]] | None:
+) -> tuple[Graph, WithoutLeaves, tuple[StandIn, ...]] | None:
     """A graph, and its marginal graph, with an array taken apart; None if it cannot be."""
     own = graph.statements_of(name)
     imputed = replace(graph, statements=(*own, *marginal.leaves))

@@ -28,19 +28,18 @@ from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.dependence import count_of, region_of, touches
 from gibbsppl.pieces.split import View
 from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.recentring import (
-    Interwoven,
-    Recentred,
-    What,
     is_recentrable,
     location_and_scale,
     on_log_scale,
     recentred,
 )
 from gibbsppl.rewrites.search import CLOSED, CONCAVE, FALLBACK, Rewritten, quality_of
+from gibbsppl.rewrites.stages import NonCentred, What
 
 # A group of which the data say much is drawn well as it is: a sweep then costs up to three times as
 # much for nothing. Where each element of a group is read more often than this, nothing is
@@ -67,7 +66,7 @@ def with_interwoven(
     _check_names(graph, names or ())
     # (what a scan integrates out is right again in the last stage alone)
     stages = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
-    found: list[Interwoven] = []
+    found: list[NonCentred] = []
     for group in graph.latent:
         if is_recentrable(graph, group) and group.target.array.name not in skipped:
             moving = _moving(graph, group, names)
@@ -111,10 +110,10 @@ def _of_group(
     group: Statement,
     moving: Iterable[tuple[Statement, What]],
     asked: bool,
-    before: Collection[Interwoven],
-) -> list[Interwoven]:
+    before: Collection[NonCentred],
+) -> list[NonCentred]:
     """The locations and scales of a group, all with the same array held fixed if there are both."""
-    good: list[tuple[Statement, Interwoven]] = []
+    good: list[tuple[Statement, NonCentred]] = []
     for variable, what in moving:
         others = _Others(before, _named_by(best for _, best in good))
         made = [m for n in stages if (m := _made(model, n, group, variable, what, what, others))]
@@ -122,11 +121,11 @@ def _of_group(
             good.append((variable, _best(found)))
     held: What = "scale" if any(best.what == "scale" for _, best in good) else "location"
     found = []
-    for variable, best in sorted(good, key=lambda pair: pair[1].stage):
+    for variable, best in sorted(good, key=lambda pair: pair[1].after):
         same = best.what == held
         names = _named_by(m for _, m in good if m is not best)
         others = _Others((*before, *found), names)
-        m = best if same else _made(model, best.stage, group, variable, best.what, held, others)
+        m = best if same else _made(model, best.after, group, variable, best.what, held, others)
         found += [m] if m is not None else []
     return found
 
@@ -136,8 +135,8 @@ def _coefficients(
     stages: Iterable[int],
     names: frozenset[str] | None,
     skipped: Collection[str],
-    before: Collection[Interwoven],
-) -> Iterator[Interwoven]:
+    before: Collection[NonCentred],
+) -> Iterator[NonCentred]:
     """Yield joint draws of the coefficients in a group's predictors, with the sums held fixed."""
     stage = max(stages)
     graph = model.stages[stage].graph
@@ -153,7 +152,17 @@ def _coefficients(
         drawn = quadratic.arrays
         if set(drawn) & set(skipped) or (names is not None and not names & set(drawn)):
             continue
-        yield Interwoven(drawn, array, "coefficients", graph, there, quadratic, (change,), stage)
+        yield NonCentred(
+            there,
+            (),
+            stand_ins=(change,),
+            quadratic=quadratic,
+            variables=drawn,
+            group=array,
+            what="coefficients",
+            before=graph,
+            after=stage,
+        )
 
 
 def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
@@ -190,7 +199,7 @@ def _made(
     what: What,
     held: What,
     others: _Others,
-) -> Interwoven | None:
+) -> NonCentred | None:
     """A variable with its conditional given the standardised group, in the graph of a stage."""
     graph, taken = model.stages[stage].graph, _names(model, others.made)
     own = next((s for s in graph.statements if s.name == group.name), None)
@@ -198,22 +207,31 @@ def _made(
         return None
     array, name = group.target.array.name, variable.target.array.name
     first = recentred(graph, own, f"{array}_eta", held)
-    known = [i.recentred[0] for i in others.made if i.stage == stage]
-    if first is not None and first.recentred not in known and first.recentred.name in taken:
+    known = [i.stand_ins[0] for i in others.made if i.after == stage]
+    if first is not None and first.stand_in not in known and first.stand_in.name in taken:
         first = recentred(graph, own, fresh(f"{array}_eta", taken), held)
     if first is None:
         return None
     taken |= others.names
     called = fresh(f"{name}_with_{array}", taken)
-    changes: tuple[Recentred, ...] = (first.recentred,)
+    changes: tuple[StandIn, ...] = (first.stand_in,)
     there, statement = _renamed(first.graph, variable.name, called)
     derived = conditional_of(there, statement, model.data)
     if quality_of(derived) == FALLBACK and statement.support.lower == 0:
         second = on_log_scale(there, statement, fresh(f"log_{name}", taken))
         if second is not None:
-            there, changes = second.graph, (*changes, second.recentred)
+            there, changes = second.graph, (*changes, second.stand_in)
             derived = conditional_of(there, there.statement(called), model.data)
-    return Interwoven((name,), array, what, graph, there, derived, changes, stage)
+    return NonCentred(
+        there,
+        (derived,),
+        stand_ins=changes,
+        variables=(name,),
+        group=array,
+        what=what,
+        before=graph,
+        after=stage,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +241,13 @@ class _Others:
     (Draws of a group may be of parts of the same array.)
     """
 
-    made: Collection[Interwoven]
+    made: Collection[NonCentred]
     names: frozenset[str]
 
 
-def _named_by(made: Iterable[Interwoven]) -> frozenset[str]:
+def _named_by(made: Iterable[NonCentred]) -> frozenset[str]:
     """The names that draws introduce: of steps, and of arrays such as the log of a scale."""
-    return frozenset(n for m in made for n in (m.name, *(r.name for r in m.recentred[1:])))
+    return frozenset(n for m in made for n in (m.name, *(r.name for r in m.stand_ins[1:])))
 
 
 def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:
@@ -239,7 +257,7 @@ def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:
     return replace(graph, statements=statements), made
 
 
-def _names(model: Rewritten, found: Collection[Interwoven]) -> set[str]:
+def _names(model: Rewritten, found: Collection[NonCentred]) -> set[str]:
     """The names of all arrays, statements and functions of the state."""
     graphs = [s.graph for s in (*model.stages, *model.branches)] + [f.graph for f in found]
     arrays = {n for g in graphs for n in g.variables}
@@ -247,24 +265,25 @@ def _names(model: Rewritten, found: Collection[Interwoven]) -> set[str]:
     return arrays | said | {d.name for g in graphs for d in g.deterministics}
 
 
-def _is_cheap(made: Interwoven) -> bool:
+def _is_cheap(made: NonCentred) -> bool:
     """Whether a draw is worth its cost: a scale in one call, a location from a closed form."""
     quality = _quality(made)
     if made.what == "location":
         return quality == CLOSED
-    return quality <= CONCAVE or (quality == FALLBACK and not made.derived.elements)
+    return quality <= CONCAVE or (quality == FALLBACK and not made.conditional.elements)
 
 
-def _best(made: Collection[Interwoven]) -> Interwoven:
+def _best(made: Collection[NonCentred]) -> NonCentred:
     """The best conditional: a closed form of the last stage, or any other of the first stage."""
     return min(
         made,
-        key=lambda m: (q := _quality(m), -m.stage if q == CLOSED else m.stage),
+        key=lambda m: (q := _quality(m), -m.after if q == CLOSED else m.after),
     )
 
 
-def _quality(made: Interwoven) -> int:
-    return CLOSED if isinstance(made.derived, Quadratic) else quality_of(made.derived)
+def _quality(made: NonCentred) -> int:
+    own = made.conditional
+    return CLOSED if isinstance(own, Quadratic) else quality_of(own)
 
 
 def _check_names(graph: Graph, names: Collection[str]) -> None:

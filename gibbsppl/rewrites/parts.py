@@ -37,24 +37,15 @@ from gibbsppl.model.graph import (
     Variable,
 )
 from gibbsppl.model.graph_changes import changed_potential, changed_statement
+from gibbsppl.model.stand_ins import StandIn
 
 # An axis longer than this is not taken apart: each position is a step of its own.
 MOST_PARTS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The array ``name`` that stands for position ``position`` on an axis of the array ``of``."""
-
-    name: str
-    of: str
-    axis: int
-    position: int
-
-
 def taken_apart(
     graph: Graph, name: str, axis: int, taken: Collection[str]
-) -> tuple[Graph, tuple[Part, ...]] | None:
+) -> tuple[Graph, tuple[StandIn, ...]] | None:
     """The graph with an array taken apart, and its parts; None where that cannot be done.
 
     The names of the parts are not among those that are ``taken``.
@@ -65,8 +56,9 @@ def taken_apart(
     if others or own is None or statement.known != 0 or not 1 < len(own) <= MOST_PARTS:
         return None
     names = {c: fresh(f"{name}_{c}", taken) for c in range(own.start, own.stop)}
-    parts = tuple(Part(n, name, axis, c) for c, n in names.items())
-    arrays = {p.position: statement.target.array.renamed(p.name) for p in parts}
+    arrays = {c: statement.target.array.renamed(n) for c, n in names.items()}
+    dims = graph.variables[name].dims
+    parts = tuple(_part(statement.target.array, dims, axis, c, a) for c, a in arrays.items())
     regions = (c for c in graph.constants if c.target.array.name == name)
     known = [found for region in regions for found in _on(region, axis)]
     alone = [(p, c.value) for p, c in known if p not in arrays]
@@ -78,7 +70,7 @@ def taken_apart(
         statements = [s for t in graph.statements for s in _of_statement(t, statement, reader)]
         return replace(
             graph,
-            variables={**graph.variables, **_variables(graph, parts)},
+            variables={**graph.variables, **{p.name: _variable(graph, p) for p in parts}},
             statements=tuple(statements),
             potentials=tuple(_of_potential(p, reader) for p in graph.potentials),
             constants=(*(c for c in graph.constants if c.target.array.name != name), *beside),
@@ -115,13 +107,16 @@ def _constant(constant: Constant, axis: int, part: Array) -> Constant:
     return replace(constant, target=part[tuple(indices)])
 
 
-def _variables(graph: Graph, parts: tuple[Part, ...]) -> dict[str, Variable]:
-    found = {}
-    for part in parts:
-        whole = graph.variables[part.of]
-        dims = (*whole.dims[: part.axis], *whole.dims[part.axis + 1 :])
-        found[part.name] = replace(whole, name=part.name, dims=dims)
-    return found
+def _part(whole: Array, dims: tuple[Dim, ...], axis: int, position: int, part: Array) -> StandIn:
+    """The part that stands for a position on an axis of an array."""
+    rest = (*dims[:axis], *dims[axis + 1 :])
+    here = whole[(*dims[:axis], position, *dims[axis + 1 :])]
+    return StandIn(part.name, here, rest, here, part[rest])
+
+
+def _variable(graph: Graph, part: StandIn) -> Variable:
+    """The variable of a part."""
+    return replace(graph.variables[part.of], name=part.name, dims=part.dims)
 
 
 def _of_statement(statement: Statement, whole: Statement, reader: _Reader) -> tuple[Statement, ...]:

@@ -23,7 +23,8 @@ from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic, is_quadratic, quadratic_of
 from gibbsppl.model.evaluation import Sizes, Values
 from gibbsppl.model.graph import Graph, Statement, expressions_read_by
-from gibbsppl.rewrites.recentring import Recentred, shifted_by
+from gibbsppl.model.stand_ins import StandIn
+from gibbsppl.rewrites.recentring import shifted_by
 
 
 def predictor_of(graph: Graph, group: Statement) -> Expr | None:
@@ -84,7 +85,7 @@ def _terms(total: Expr, group: Statement, latent: Collection[str], sizes: Sizes)
 
 def coefficients(
     graph: Graph, group: Statement, name: str, data: Values
-) -> tuple[Graph, Recentred, Quadratic] | None:
+) -> tuple[Graph, StandIn, Quadratic] | None:
     """The graph with predictors in place of a group, and the coefficients drawn jointly in it.
 
     Terms with variables that are not normal given the rest, being read elsewhere too, are left out.
@@ -99,7 +100,7 @@ def coefficients(
         other = {s.target.array.name for s in own if not _is_normal(made.graph, s, data)}
         if not other:
             quadratic = quadratic_of(made.graph, own, data) if own else None
-            return None if quadratic is None else (made.graph, made.recentred, quadratic)
+            return None if quadratic is None else (made.graph, made.stand_in, quadratic)
         predictor = sp.Add(*(t for t in sp.Add.make_args(predictor) if not mentions(t, other)))
     return None
 

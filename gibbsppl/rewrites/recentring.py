@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import sympy as sp
 
@@ -39,30 +38,11 @@ from gibbsppl.algebra.expressions import (
     substitute,
 )
 from gibbsppl.derive.changes import LOG, Change
-from gibbsppl.derive.conditionals import Derived
-from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.model.graph import Graph, Statement, expressions_read_by
 from gibbsppl.model.graph_changes import changed_potential, changed_statement
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites.applied import density_row
-
-# What is drawn while the new array is held fixed: the location moves all elements alike, the scale
-# their distances from it; coefficients, what is added to each.
-What = Literal["location", "scale", "coefficients"]
-
-
-@dataclass(frozen=True, slots=True)
-class Recentred:
-    """The array ``name`` that stands for the array ``of`` while another variable is drawn.
-
-    ``forward`` is an element of ``name`` as a function of the element of ``of`` at ``dims``, and of
-    other arrays; ``backward`` is the element of ``of`` as a function of that of ``name``.
-    """
-
-    of: str
-    name: str
-    dims: tuple[Dim, ...]
-    forward: Expr
-    backward: Expr
+from gibbsppl.rewrites.stages import What
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,40 +50,7 @@ class Uncentred:
     """A graph in which an array stands for another one, and how the two are computed."""
 
     graph: Graph
-    recentred: Recentred
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Interwoven:
-    """A non-centred update: variables drawn once more, in a graph in which a group is recentred.
-
-    ``variables`` are names in the model: a location, a scale, or coefficients that are drawn
-    jointly. ``group`` is the name of the array that moves along.
-    ``before`` is the graph that was recentred. ``recentred`` are the arrays that stand for others
-    during the draw, in the order in which they are computed; the draw is the last of its ``stage``
-    of the sweep.
-    """
-
-    variables: tuple[str, ...]
-    group: str
-    what: What
-    before: Graph
-    graph: Graph
-    derived: Derived | Quadratic
-    recentred: tuple[Recentred, ...]
-    stage: int
-
-    @property
-    def variable(self) -> str:
-        """The names of the variables drawn, as text."""
-        return ", ".join(self.variables)
-
-    @property
-    def name(self) -> str:
-        """The name of the step."""
-        if isinstance(self.derived, Quadratic):
-            return f"{self.variable} with {self.group}"
-        return self.derived.statement.name
+    stand_in: StandIn
 
 
 def is_recentrable(graph: Graph, statement: Statement) -> bool:
@@ -152,7 +99,7 @@ def recentred(graph: Graph, statement: Statement, name: str, what: What) -> Unce
     new = array_of(name, is_positive=bool(old.array.is_positive))[old.indices]
     own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
     forward, backward = (old - location) / scale, location + scale * new
-    change = Recentred(old.array.name, name, old.own_dims, forward, backward)
+    change = StandIn(name, old, old.own_dims, forward, backward)
     return _with(graph, statement, own, change)
 
 
@@ -167,7 +114,7 @@ def shifted_by(graph: Graph, statement: Statement, name: str, predictor: Expr) -
     old = statement.target
     new = Array(name, real=True)[old.indices]
     own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
-    change = Recentred(old.array.name, name, old.own_dims, old + predictor, new - predictor)
+    change = StandIn(name, old, old.own_dims, old + predictor, new - predictor)
     return _with(graph, statement, own, change)
 
 
@@ -186,11 +133,11 @@ def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | N
         upper=None,
     )
     forward, backward = change.forward(old), change.backward(new)
-    made = Recentred(old.array.name, name, old.own_dims, forward, backward)
+    made = StandIn(name, old, old.own_dims, forward, backward)
     return _with(graph, statement, own, made)
 
 
-def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Uncentred | None:
+def _with(graph: Graph, old: Statement, own: Statement, change: StandIn) -> Uncentred | None:
     """The graph with another statement for an array, and expressions of the array rewritten."""
     reader = _Reader(change)
     variable = graph.variables[change.of]
@@ -214,7 +161,7 @@ def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Un
 class _Reader:
     """Rewrites expressions of an array in terms of the array in its place."""
 
-    change: Recentred
+    change: StandIn
 
     def of_statement(self, statement: Statement) -> Statement:
         """The statement with what it reads rewritten."""

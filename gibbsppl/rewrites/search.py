@@ -20,11 +20,11 @@ from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.rewrites.parts import Part
-from gibbsppl.rewrites.recentring import Interwoven
 from gibbsppl.rewrites.rows import Rule
+from gibbsppl.rewrites.stages import NonCentred, Stage
 
 # How many rules, one after the other, may be tried on one variable.
 MOST_RULES = 3
@@ -32,15 +32,6 @@ MOST_RULES = 3
 # From best to worst: drawn from a closed form, by adaptive rejection all at once, the same one by
 # one, by a fallback move.
 CLOSED, CONCAVE, CONCAVE_BY_ELEMENT, FALLBACK = range(4)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
-    """A graph and conditionals that are drawn in it, later auxiliary variables integrated out."""
-
-    graph: Graph
-    derived: tuple[Derived | Scan, ...]
-    auxiliary: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +49,8 @@ class Rewritten:
     rewrites: tuple[Rewrite, ...]
     stages: tuple[Stage, ...]
     branches: tuple[Stage, ...] = ()
-    parts: tuple[Part, ...] = ()
-    interwoven: tuple[Interwoven, ...] = ()
+    parts: tuple[StandIn, ...] = ()
+    interwoven: tuple[NonCentred, ...] = ()
     leaves: tuple[str, ...] = ()
 
     @property

@@ -6,7 +6,7 @@
   (`pencils` where they are made of fixed matrices), `terms_by_element`, `cancelling` terms merged
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
   for), `blocks`, `scanning` (random, symmetric)
-- `element_loops` keep sums up to date; `recentred` arrays stand for others in a draw
+- `element_loops` keep sums up to date
 - `staleness`: no step reads what is stale
 - `densities`: parts of the log densities that steps draw from; the checks compare these
 """

@@ -225,7 +225,7 @@ def kept_forms(schedule: Schedule) -> tuple[Kept, ...]:
 def moved_by(schedule: Schedule, step: Step, kept: Kept) -> Expr | None:
     """The change of a form in terms of a step's changes; None unless the form is linear in them."""
     names = schedule.changed_by(step)
-    if schedule.recentred(step):
+    if schedule.stand_ins(step):
         return None
     terms = [t for t in sp.Add.make_args(kept.form) if mentions(t, names)]
     return sp.Add(*terms) if terms and all(is_linear(t, names) for t in terms) else None

@@ -16,7 +16,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import leaves_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph, Maintained
-from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -47,7 +47,7 @@ def stale_from(
     stale = dict(stale) if isinstance(stale, Mapping) else dict.fromkeys(stale, "another variable")
     every = _every(schedule)
     for step, graph in ((schedule.steps[j], schedule.graphs[j]) for j in steps):
-        stands_for = schedule.recentred(step)
+        stands_for = schedule.stand_ins(step)
         # (what moves along with a draw is read before it)
         drawn = () if stands_for else step.variables
         if step.is_from_current and (own := sorted(set(drawn) & set(stale))):
@@ -83,14 +83,14 @@ def read_by(schedule: Schedule, step: int) -> set[str]:
 
 
 def _every(schedule: Schedule) -> set[str]:
-    """The variables of all graphs, without the recentred arrays."""
-    standing = {r.name for i in schedule.interwoven.values() for r in i.recentred}
+    """The variables of all graphs, without stand-ins."""
+    standing = {r.name for i in schedule.interwoven.values() for r in i.stand_ins}
     drawn = (g.drawn for g in (schedule.graph, *schedule.graphs))
     return set(chain.from_iterable(drawn)) - standing
 
 
-def _read_by(changes: Iterable[Recentred]) -> set[str]:
-    """The arrays that the formulas of recentred arrays, and of their originals, read."""
+def _read_by(changes: Iterable[StandIn]) -> set[str]:
+    """The arrays that the formulas of stand-ins, and of what they stand for, read."""
     return {x.array.name for r in changes for e in (r.forward, r.backward) for x in leaves_of(e)}
 
 

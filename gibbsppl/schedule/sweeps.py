@@ -8,9 +8,9 @@ from typing import Any
 
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites import Rewrite
-from gibbsppl.rewrites.parts import Part
-from gibbsppl.rewrites.recentring import Interwoven, Recentred
+from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.steps import Step
 
 
@@ -26,21 +26,21 @@ class Schedule:
     by ``units`` (each the positions of steps that stay together), of which a random scan draws as
     many as there are, with probabilities in proportion to ``weights`` (none: all equal), and a
     symmetric one takes all forwards and then backwards. ``interwoven`` are the
-    non-centred updates, by name of step: recentred arrays are computed before the draw, their
-    originals after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
+    non-centred updates, by name of step: stand-ins are computed before the draw, what they stand
+    for after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
     """
 
     graph: Graph
     steps: tuple[Step, ...]
     graphs: tuple[Graph, ...]
     rewrites: tuple[Rewrite, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StandIn, ...] = ()
     within_sweep: frozenset[str] = frozenset()
     tables: Mapping[str, Any] = field(default_factory=dict)
     scan: str = "systematic"
     units: tuple[tuple[int, ...], ...] = ()
     weights: tuple[float, ...] = ()
-    interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
+    interwoven: Mapping[str, NonCentred] = field(default_factory=dict)
     leaves: tuple[str, ...] = ()
 
     @property
@@ -76,19 +76,19 @@ class Schedule:
         """The steps that are no independent draws because the user asks for another kernel."""
         return tuple(s for s in self.steps if s.is_asked)
 
-    def recentred(self, step: Step) -> tuple[Recentred, ...]:
-        """The recentred arrays in the graph of a step, each with its original."""
+    def stand_ins(self, step: Step) -> tuple[StandIn, ...]:
+        """The arrays that stand for others in the graph of a step, but for parts."""
         found = self.interwoven.get(step.name)
-        return () if found is None else found.recentred
+        return () if found is None else found.stand_ins
 
     def drawn_by(self, step: Step) -> tuple[str, ...]:
         """The arrays that a step draws, by their names in the model."""
-        stands_for = {r.name: r.of for r in self.recentred(step)}
+        stands_for = {r.name: r.of for r in self.stand_ins(step)}
         return tuple(stands_for.get(n, n) for n in step.variables)
 
     def changed_by(self, step: Step) -> tuple[str, ...]:
         """The arrays of the model that a step changes: the drawn ones, and groups moved along."""
-        moved = (r.of for r in self.recentred(step))
+        moved = (r.of for r in self.stand_ins(step))
         return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
 
     def only(self, places: Sequence[int]) -> Schedule:
