@@ -34,7 +34,7 @@ from gibbsppl.schedule.densities import (
     log_terms_of,
     log_weights,
     on_new_scale,
-    region_of,
+    values_in_region,
 )
 from gibbsppl.schedule.kinds import FamilyDraw, LabelDraw
 from gibbsppl.schedule.steps import Step
@@ -238,7 +238,7 @@ class Normaliser:
         """The log weights of the labels less the logs of their sums."""
         step, statement = self.step, self.step.statement
         assert isinstance(step, LabelDraw)  # (as above)
-        x = region_of(statement, self.values, self.sizes)
+        x = values_in_region(statement, self.values, self.sizes)
         weights = log_weights(step, self.given, x.shape)
         terms: Floats = log_terms_of(step, self.given, self.values, self.sizes)
         free = free_elements(statement, self.values, self.sizes)

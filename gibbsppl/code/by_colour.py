@@ -35,7 +35,7 @@ MOST_CALLS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Positions:
     """The positions read along an axis, and the positions of the readers in the call."""
 
     read: slice
@@ -57,7 +57,7 @@ class Extent:
 
 
 # A contribution, its part that varies over elements, and the positions.
-Term = tuple[Contribution, Expr, tuple[Part, ...]]
+Term = tuple[Contribution, Expr, tuple[Positions, ...]]
 
 
 def name_by_colour(module: Module, step: Single) -> str | None:
@@ -237,7 +237,7 @@ def _is_whole_number(writer: Writer, rest: Expr) -> bool:
     return isinstance(rest, Leaf) and writer.graph.variables[rest.array.name].integer
 
 
-def _read(writer: Writer, rest: Expr, parts: tuple[Part, ...], extent: Extent) -> str:
+def _read(writer: Writer, rest: Expr, parts: tuple[Positions, ...], extent: Extent) -> str:
     """The text of a value at the positions that are read."""
     own = list(zip(extent.own, parts, strict=True))
     with writer.along({a: p.read for a, p in own}):
@@ -245,7 +245,7 @@ def _read(writer: Writer, rest: Expr, parts: tuple[Part, ...], extent: Extent) -
     return writer.align(text, (*extent.lead, *(a for a, p in own if isinstance(p.own, slice))))
 
 
-def _placed(writer: Writer, term: Expr, parts: tuple[Part, ...], extent: Extent) -> str:
+def _placed(writer: Writer, term: Expr, parts: tuple[Positions, ...], extent: Extent) -> str:
     """The text, for ``prepare``, of a value of data at its place among the elements of a call."""
     inner = writer.for_prepare(writer.graph)
     inner.order = dict(writer.order)
@@ -260,7 +260,7 @@ def _placed(writer: Writer, term: Expr, parts: tuple[Part, ...], extent: Extent)
     return f"{writer.call('placed')}({code}, {tuple(place)}, {extent.shape})"
 
 
-def _parts(place: tuple[Place, ...], call: tuple[slice, ...]) -> tuple[Part, ...] | None:
+def _parts(place: tuple[Place, ...], call: tuple[slice, ...]) -> tuple[Positions, ...] | None:
     """A place among the elements of a call, axis by axis; None where it has none of them."""
     found = []
     for p, s in zip(place, call, strict=True):
@@ -268,14 +268,14 @@ def _parts(place: tuple[Place, ...], call: tuple[slice, ...]) -> tuple[Part, ...
         if isinstance(p, int):
             if p not in every:
                 return None
-            found.append(Part(slice(p, p + 1, 1), every.index(p)))
+            found.append(Positions(slice(p, p + 1, 1), every.index(p)))
             continue
         inside = [x for x in every if p.start <= x < p.stop]
         if not inside:
             return None
         first, last = every.index(inside[0]), every.index(inside[-1])
         own = slice(first, last + 1)
-        found.append(Part(slice(inside[0], inside[-1] + 1, s.step), own))
+        found.append(Positions(slice(inside[0], inside[-1] + 1, s.step), own))
     return tuple(found)
 
 

@@ -14,9 +14,9 @@ from gibbsppl.code.text import Text
 from gibbsppl.code.writer import Writer
 from gibbsppl.model.graph import Statement
 from gibbsppl.pieces.dependence import region_of
+from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kinds import QuadraticDraw
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.pencils import Pencil
 
 
 def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
@@ -38,7 +38,7 @@ def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
     return module.function(module.functions[step.name], doc, writer, body)
 
 
-def fixed_matrices(module: Module, step: QuadraticDraw, pencil: Pencil) -> str:
+def fixed_matrices(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:
     """The function that computes the coefficients of squares and products for each scale."""
     writer = _writer(module, step)
     body: list[str] = []
@@ -54,7 +54,7 @@ def fixed_matrices(module: Module, step: QuadraticDraw, pencil: Pencil) -> str:
     return module.function(_fixed_name(module, step), doc, writer, body)
 
 
-def scaled_coefficients(module: Module, step: QuadraticDraw, pencil: Pencil) -> str:
+def scaled_coefficients(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:
     """The function that computes the coefficients of elements, and the scales."""
     writer = _writer(module, step)
     body: list[str] = []
@@ -111,7 +111,7 @@ def _fixed_name(module: Module, step: QuadraticDraw) -> str:
     return module.function_of(step, "fixed")
 
 
-def pencil_name(module: Module, step: QuadraticDraw, pencil: Pencil) -> str:
+def pencil_name(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:
     """The name of the fixed matrices, diagonalised."""
     joint = joint_name(module, step)
     code = f'runtime.Pencil(c["{joint}"], {_fixed_name(module, step)}({{}}, c))'

@@ -29,7 +29,7 @@ RESIDUAL = "residual·"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CentredArray:
     """A random array in F: its axes, the name of the distances from the centre, the adjoint of F.
 
     ``adjoint``, an expression in the axes, is the sum of the residual times the coefficients of the
@@ -51,7 +51,7 @@ class Centred:
 
     base: Expr
     ranges: tuple[Range, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[CentredArray, ...]
     forms: tuple[Expr, ...]
     graph: Graph
 
@@ -116,7 +116,7 @@ def _count(graph: Graph, name: str) -> int:
 
 def _part(
     graph: Graph, name: str, base: Expr, ranges: tuple[Range, ...], is_data: Known
-) -> Part | None:
+) -> CentredArray | None:
     """An array with the adjoint of F along it; None where only a region of it is in F."""
     dims = graph.variables[name].dims
     residual = Leaf(Array(RESIDUAL), *(r.dim for r in ranges))
@@ -128,7 +128,7 @@ def _part(
         if pulled is None:
             return None
         total += pulled.value
-    return Part(name, dims, _away(name), total)
+    return CentredArray(name, dims, _away(name), total)
 
 
 def _pulled(

@@ -17,7 +17,7 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place, length_of
 from gibbsppl.schedule.contributions import Contributions
-from gibbsppl.schedule.densities import region_of
+from gibbsppl.schedule.densities import values_in_region
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind
 
@@ -84,7 +84,7 @@ class BlockDraw(ClosedDraw):
         del drawn
         eta_1, eta_2 = (np.asarray(part)[self.drawn] for part in given)
         batch = self.batch
-        moved = np.transpose(region_of(self.statement, values, sizes), batch + self.dense)
+        moved = np.transpose(values_in_region(self.statement, values, sizes), batch + self.dense)
         x = moved.reshape((*moved.shape[: len(batch)], -1))
         size = x.shape[-1]
         eta_1 = eta_1.reshape((*eta_1.shape[: len(batch)], size))

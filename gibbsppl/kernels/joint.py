@@ -27,9 +27,9 @@ from gibbsppl.families import Family
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.pencils import Pencil
 from gibbsppl.schedule.precisions import precision_of
 from gibbsppl.schedule.steps import Formula, Kind
 
@@ -46,7 +46,7 @@ class JointDraw(QuadraticDraw):
     squares: tuple[NaturalParameter, ...]
     pairs: tuple[Pair, ...]
     layout: str
-    pencil: Pencil | None = None
+    pencil: FixedMatrices | None = None
     called: str = ""
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "joint"

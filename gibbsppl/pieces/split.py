@@ -122,7 +122,7 @@ def _width(expr: Expr) -> tuple[int, str]:
     return len(dims_of(expr)), str(expr)
 
 
-class Bound(sp.Function):
+class Summed(sp.Function):
     """Marks a monomial as summed over a dim to which a sum has been opened.
 
     With the start and the stop of the sum, where these are not those of the dim.
@@ -152,7 +152,7 @@ def split(
 @lru_cache(maxsize=MOST_KEPT)
 def _split(
     log_density: Expr, over: tuple[Range, ...], targets: frozenset[str]
-) -> tuple[tuple[Expr, tuple[View, ...], Expr, frozenset[Bound]], ...]:
+) -> tuple[tuple[Expr, tuple[View, ...], Expr, frozenset[Summed]], ...]:
     """Statistic, views, coefficient and bound dims of each piece, worked out once.
 
     Most factors are the same in all the graphs that a search for rewrites makes.
@@ -191,21 +191,21 @@ def rest_of(
 
 def _collected(
     log_density: Expr, over: tuple[Range, ...], targets: Collection[str]
-) -> tuple[dict[tuple[Expr, frozenset[Bound]], Expr], Cuts]:
+) -> tuple[dict[tuple[Expr, frozenset[Summed]], Expr], Cuts]:
     """The coefficients by statistic and bound dims, with the parts that were cut out."""
     own = {r.dim for r in over}
     log_density = renamed_apart(log_density, own)
     cuts = Cuts()
     opener = _Opener(targets, own)
     density = opener.opened(expand_logs(cuts.cut(log_density, targets), targets))
-    found: dict[tuple[Expr, frozenset[Bound]], Expr] = defaultdict(lambda: sp.S.Zero)
+    found: dict[tuple[Expr, frozenset[Summed]], Expr] = defaultdict(lambda: sp.S.Zero)
     for term in Add.make_args(_expanded(density, targets)):
         statistic, coefficient, bound = _parted(term, targets, own)
         found[statistic, bound] += coefficient
     return found, cuts
 
 
-def _ranges(bound: Collection[Bound], sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
+def _ranges(bound: Collection[Summed], sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
     """The ranges of copies of dims: all positions of the dim, unless the mark has ends."""
     found = []
     for dim, *ends in sorted((mark.args for mark in bound), key=str):
@@ -285,7 +285,7 @@ class _Opener:
             copy = copy_of(dim, self.taken)
             self.taken.add(copy)
             body = substitute(expr.body, {dim: copy})
-            return Bound(copy, *expr.args[2:]) * self.opened(body, is_factor)
+            return Summed(copy, *expr.args[2:]) * self.opened(body, is_factor)
         if isinstance(expr, sp.Pow) and expr.has(Over) and expr.exp.is_Integer and expr.exp > 0:
             is_factor = is_factor or expr.exp != 1
             return Mul(*(self.opened(expr.base, is_factor) for _ in range(int(expr.exp))))
@@ -338,21 +338,21 @@ def _multiplied_out(expr: Expr, targets: Collection[str]) -> Expr:
 
 def _parted(
     term: Expr, targets: Collection[str], own: Collection[Dim]
-) -> tuple[Expr, Expr, frozenset[Bound]]:
+) -> tuple[Expr, Expr, frozenset[Summed]]:
     """Statistic, coefficient and bound dims of one monomial, its copies of dims named in order.
 
     Sums that stay inside bind dims of other names than the copies.
     """
     parts = Mul.make_args(term)
-    marks = [p for p in parts if isinstance(p, Bound)]
+    marks = [p for p in parts if isinstance(p, Summed)]
     held = [p for p in parts if mentions(p, targets)]
-    free = [p for p in parts if not isinstance(p, Bound) and p not in held]
+    free = [p for p in parts if not isinstance(p, Summed) and p not in held]
     renamed = _in_order([m.args[0] for m in marks], Mul(*held), Mul(*free), own)
     statistic, coefficient = (
         renamed_apart(substitute(Mul(*ps), renamed), renamed.values()) for ps in (held, free)
     )
     return statistic, coefficient, frozenset(
-        b for m in marks if isinstance(b := m.xreplace(renamed), Bound)
+        b for m in marks if isinstance(b := m.xreplace(renamed), Summed)
     )
 
 

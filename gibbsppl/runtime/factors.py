@@ -52,11 +52,11 @@ def storage_of(layout: Layout, first: Ints, second: Ints) -> Storage:
         return Band(layout.groups[0].size, layout.width)
     if layout.kind == "sparse":
         return sparse_of(layout.groups[0].size, first, second)
-    return Blocks(tuple((g.shape[0], g.shape[1]) for g in layout.groups))
+    return BlockDiagonal(tuple((g.shape[0], g.shape[1]) for g in layout.groups))
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class BlockDiagonal:
     """Dense blocks along the diagonal; ``shapes`` has number and order of those of one order."""
 
     shapes: tuple[tuple[int, int], ...]

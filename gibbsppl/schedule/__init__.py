@@ -3,7 +3,7 @@
 - `steps`: what a step is, its facts and what it does of its own; `kinds`: steps by what they draw
   from, of which each kernel in `gibbsppl.kernels` is one. `sweeps`: a `Schedule`, all of a sweep
 - what steps are made of: `contributions` of factors to `parameters`, `precisions` of joint draws
-  (`pencils` where they are made of fixed matrices), `terms_by_element`, `cancelling` terms merged
+  (of `fixed_matrices`, if these are known), `terms_by_element`, `cancelling` terms merged
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
   for), `blocks`, `scanning` (random, symmetric)
 - `element_loops` keep sums up to date

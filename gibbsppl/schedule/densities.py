@@ -61,7 +61,7 @@ def of_drawn(given: Any, drawn: Any) -> Any:
     return lambda x: np.where(drawn, given(x), 0.0)
 
 
-def region_of(statement: Statement, values: Values, sizes: Sizes) -> Floats:
+def values_in_region(statement: Statement, values: Values, sizes: Sizes) -> Floats:
     """The part of the target's array that the statement fills, in the order of the array's axes."""
     over = regions(statement, sizes)
     value = evaluate(statement.target, over, values, sizes)
@@ -112,7 +112,7 @@ def exact_parts(conditional: Conditional, given: Any, values: Values, sizes: Siz
         found = (evaluate(sp.sympify(b), over, values, sizes) for b in own)
         full = (np.broadcast_to(b, tuple(map(len, over))) for b in found)
         whole = [in_array_order(b, statement, over) for b in full]
-        x = region_of(statement, values, sizes)
+        x = values_in_region(statement, values, sizes)
         terms.append(np.ravel(np.where((whole[0] <= x) & (x <= whole[1]), 0.0, -np.inf)))
     return terms
 
@@ -167,7 +167,7 @@ def has_no_digits(step: Step, values: Values, sizes: Sizes) -> bool:
         return False
     with np.errstate(all="ignore"):
         statement, changed = on_new_scale(step, values, sizes)
-        new = region_of(statement, changed, sizes)
+        new = values_in_region(statement, changed, sizes)
         free = free_elements(step.statement, values, sizes)
     drawn = in_array_order(free, step.statement, regions(step.statement, sizes))
     lost = (np.abs(new) < np.finfo(float).tiny) | np.isinf(new)
@@ -176,7 +176,7 @@ def has_no_digits(step: Step, values: Values, sizes: Sizes) -> bool:
 
 def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) -> Floats:
     """The log indicators that the values are between the bounds."""
-    x = region_of(statement, values, sizes)
+    x = values_in_region(statement, values, sizes)
     lower, upper = (_stretched(np.asarray(b, dtype=float), x.shape, statement) for b in bounds)
     return np.ravel(np.where((lower <= x) & (x <= upper), 0.0, -np.inf))
 
@@ -246,7 +246,7 @@ def _stretched(
 
 def label_terms(step: LabelDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
     """The log weight of each label."""
-    labels = region_of(step.statement, values, sizes)
+    labels = values_in_region(step.statement, values, sizes)
     weights = log_weights(step, given, labels.shape)
     index = np.rint(labels).astype(int) - step.conditional.lower
     return np.ravel(np.take_along_axis(weights, index[None], axis=0))

@@ -20,8 +20,8 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, slices_of
 from gibbsppl.pieces.split import Piece
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.pencils import Pencil
 from gibbsppl.schedule.steps import OfOne, Step
 
 
@@ -133,7 +133,7 @@ class QuadraticDraw(Step):
     squares: tuple[NaturalParameter, ...]
     pairs: tuple[Pair, ...]
     layout: str
-    pencil: Pencil | None
+    pencil: FixedMatrices | None
 
 
 class LabelDraw(Single):

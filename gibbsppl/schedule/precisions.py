@@ -27,8 +27,8 @@ from gibbsppl.pieces.split import Piece, View
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
 from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.fixed_matrices import FixedMatrices, fixed_matrices_of
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.pencils import Pencil, pencil_of
 
 # Tables of coefficients by both elements are made up to this many entries, or a few for each
 # position that the factor has; larger ones have an entry for each position.
@@ -48,7 +48,7 @@ class Precision:
     squares: tuple[NaturalParameter, ...]
     pairs: tuple[Pair, ...]
     layout: str
-    pencil: Pencil | None
+    pencil: FixedMatrices | None
 
 
 def precision_of(
@@ -70,7 +70,7 @@ def precision_of(
     linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
     pattern = _pattern(graph, block, pairs, data)
     layout = pattern.layout()
-    pencil = pencil_of(squares, pairs, is_data) if pattern.is_closed else None
+    pencil = fixed_matrices_of(squares, pairs, is_data) if pattern.is_closed else None
     if pencil is not None:
         blocks = pattern.blocks()
         fits = blocks.is_regular and blocks.entries <= most
@@ -89,7 +89,7 @@ def is_fixed(graph: Graph, block: Quadratic) -> bool:
     pairs = _pairs(graph, block, is_data)
     if sum(prod(p.sizes) for p in pairs) > MOST_CELLS:
         return False
-    return pencil_of(_parameters(graph, block, 2, is_data), pairs, is_data) is not None
+    return fixed_matrices_of(_parameters(graph, block, 2, is_data), pairs, is_data) is not None
 
 
 def _too_large(block: Quadratic, what: str) -> CompileError:

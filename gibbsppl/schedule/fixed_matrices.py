@@ -1,7 +1,8 @@
 """Precision matrices that are one or two fixed matrices, each times a number of the state.
 
-Comes in: the coefficients of a quadratic log density. Goes out: a `Pencil`, if ``A`` and ``B`` of
-``s*A + t*B`` are data alone: both are then diagonalised once, and a draw factorises nothing.
+Comes in: the coefficients of a quadratic log density. Goes out: `FixedMatrices`, if ``A`` and ``B``
+of ``s*A + t*B`` are data alone: both are then diagonalised once (a pencil), and a draw factorises
+nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MOST_MATRICES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Pencil:
+class FixedMatrices:
     """Numbers of the state, and for each the coefficients of data that it multiplies.
 
     ``squares`` and ``pairs`` have for each scale the parameters that a joint draw has.
@@ -38,9 +39,9 @@ class Pencil:
         return " and ".join(PLAIN.text(s) for s in self.scales)
 
 
-def pencil_of(
+def fixed_matrices_of(
     squares: Sequence[NaturalParameter], pairs: Sequence[Pair], is_data: IsData
-) -> Pencil | None:
+) -> FixedMatrices | None:
     """The pencil of a precision matrix; None unless it is ``s*A`` or ``s*A + t*B``.
 
     >>> from gibbsppl.derive.contractions import data_only
@@ -49,7 +50,7 @@ def pencil_of(
     >>> k, t = Dim("k"), Array("t")[()]
     >>> found = Contribution("x", -t / 2, (Range(k, 0, 3),))
     >>> square = NaturalParameter(Array("x")[k] ** 2, (k,), (found,))
-    >>> pencil_of((square,), (), data_only({"x", "t"})).scales
+    >>> fixed_matrices_of((square,), (), data_only({"x", "t"})).scales
     (t,)
     """
     of_pairs = [p.parameter for p in pairs]
@@ -57,7 +58,7 @@ def pencil_of(
     scales = tuple(dict.fromkeys(scale for scale, _ in terms))
     if not 1 <= len(scales) <= MOST_MATRICES or any(dims_of(s) for s in scales):
         return None
-    return Pencil(
+    return FixedMatrices(
         scales,
         tuple(tuple(_at(p, s, is_data) for p in squares) for s in scales),
         tuple(tuple(_at(p, s, is_data) for p in of_pairs) for s in scales),
