@@ -280,6 +280,16 @@ def test_importing_the_package_loads_numpy_alone():
     assert [m for m in shown if m.startswith("gibbsppl.")] == []
 
 
+def test_a_run_loads_no_optimiser_where_a_start_is_drawn_and_the_posterior_is_proper():
+    _, shown = packages_loaded(
+        "import gibbsppl as gp\nfrom models import rats\n"
+        "gp.compile(rats.model()).sample(5, warmup=5, chains=1, seed=1, progress=False)"
+    )
+
+    assert "gibbsppl.run" in shown
+    assert not {"scipy.optimize", "scipy.stats", "xarray"} & set(shown)
+
+
 def test_importing_the_package_takes_hardly_longer_than_numpy():
     """CPU seconds of whole processes, the least of three: a busy machine does not matter."""
     code = "import resource, {0}; u = resource.getrusage(0); print(u.ru_utime + u.ru_stime)"

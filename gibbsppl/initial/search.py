@@ -39,7 +39,6 @@ from gibbsppl.initial.dispersed import CANDIDATES, VAGUE_IN_DATA_SCALES, Start, 
 from gibbsppl.initial.feasible import free_in
 from gibbsppl.initial.inits import checked_init
 from gibbsppl.initial.nearing import brought_nearer
-from gibbsppl.initial.polyhedra import inside_linear
 from gibbsppl.initial.requirements import requirements_of
 from gibbsppl.initial.unitless import unitless_scales
 from gibbsppl.initial.zero_density import why_impossible
@@ -220,6 +219,9 @@ def _mended(graph: Graph, found: _Found, mend: Mend, given: Values) -> _Found:
 
 def _searched(rng: np.random.Generator, found: _Found, graph: Graph, asked: Values) -> _Found:
     """A start moved to where the requirements of the model are met, or nearer to there."""
+    # Few models come here, and scipy.optimize takes long to import.
+    from gibbsppl.initial.polyhedra import inside_linear  # noqa: PLC0415
+
     free = free_in(graph, found.values, asked)
     requirements = requirements_of(with_outcomes(graph, found.values))
     values = inside_linear(graph, requirements, found.values, free)

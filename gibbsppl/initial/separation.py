@@ -17,7 +17,6 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
-from scipy.optimize import linprog
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.designs import MOST_ENTRIES, Columns, columns_of
@@ -224,6 +223,8 @@ def _is_kept(rows: Floats, direction: Floats) -> Bools:
 
 def _longest(rows: Floats) -> Floats | None:
     """The direction in a box that is furthest above zero on the rows; None if only zero is."""
+    from scipy.optimize import linprog  # noqa: PLC0415  (it takes long to import)
+
     solved = linprog(
         -rows.sum(axis=0), A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs"
     )
