@@ -45,8 +45,15 @@ def draw_dirichlet(rng, n, a):
     return g / g.sum(-1, keepdims=True)
 
 
+def with_digits(p):
+    """Probabilities, nan where they are so small that a number has few digits."""
+    return np.where((p > 0) & (p < np.finfo(float).tiny), np.nan, p)
+
+
 def log_multinomial(x, n, p):
-    found = special.gammaln(n + 1) + (special.xlogy(x, p) - special.gammaln(x + 1)).sum(-1)
+    found = special.gammaln(n + 1) + (
+        special.xlogy(x, with_digits(p)) - special.gammaln(x + 1)
+    ).sum(-1)
     return np.where(x.sum(-1) == n, found, -np.inf)
 
 
@@ -235,7 +242,7 @@ def log_categorical(x, p):
     states = max(len(x), len(p))
     p, x = np.broadcast_to(p, (states, p.shape[-1])), np.broadcast_to(x, states)
     with np.errstate(divide="ignore"):
-        return np.log(p[np.arange(states), x.astype(int)])
+        return np.log(with_digits(p[np.arange(states), x.astype(int)]))
 
 
 def draw_categorical(rng, states, p):
