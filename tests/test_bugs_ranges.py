@@ -919,3 +919,16 @@ def test_an_index_by_a_label_that_starts_known_is_inside():
         for (k in 1:3) { mu[k] ~ dnorm(0, 1) }"""
 
     assert gp.compile(program_of(said)).verify().proved
+
+
+@pytest.mark.parametrize(("counts", "inside"), [("dcat(pr[])", True), ("dpois(2)", False)])
+def test_a_label_whose_end_is_drawn_ends_where_that_does(counts, inside):
+    text = f"""model {{
+        for (k in 1:6) {{ mu[k] ~ dnorm(0, 1) }}
+        n ~ {counts}; z ~ dbin(0.5, n); y ~ dnorm(mu[z + 1], 1) }}"""
+    data = {"y": 0.5, "pr": [0.25] * 4} if inside else {"y": 0.5}
+    if inside:
+        assert gp.compile(gp.read_bugs(text, data)).verify().passed
+    else:
+        with pytest.raises(ModelError, match="outside of its array"):
+            gp.compile(gp.read_bugs(text, data))

@@ -271,3 +271,10 @@ def test_a_quantity_that_differs_is_one_beside_others_that_overflow():
     model = read(f"{OVERFLOWING}; r <- x + 1", {"y": 1.0})
     said = f"{OVERFLOWING}; r <- x + 2"
     assert wrong(gaps(misread(model, said))) == {"quantities"}
+
+
+def test_a_quantity_that_is_zero_is_one_beside_others_that_underflow():
+    text = "x ~ dunif(-2, 2); tiny <- exp(-400); small <- exp(-400 + x); y ~ dnorm(x, 1)"
+    model = read(f"{text}; r <- x - x + step(x - 5)", {"y": 1.0})
+    said = f"{text}; r <- x - x + step(5 - x)"
+    assert wrong(gaps(misread(model, said))) == {"quantities"}

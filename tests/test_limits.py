@@ -142,6 +142,32 @@ def test_what_is_above_a_square_has_no_bounds():
         assert (found, len(rest)) == ((), 1)
 
 
+@pytest.mark.parametrize(
+    ("of", "found"),
+    [
+        (lambda x: x**2 <= 9, [0, 1, 2, 3]),
+        (lambda x: x**2 < 9, [0, 1, 2]),
+        (lambda x: (x - 4) ** 2 < 4, [3, 4, 5]),
+        (lambda x: gp.abs(x - 4) <= 2, [2, 3, 4, 5, 6]),
+        (lambda x: (0.1 * x - 0.3) ** 2 <= 0.04, None),
+        (lambda x: gp.abs(x - 4.3) <= 0.7, None),
+        (lambda x: (x - 4.3) ** 2 <= 0.49, None),
+    ],
+)
+def test_whole_numbers_between_bounds_of_a_square_are_those_of_the_density(of, found):
+    """Where a number is rounded, the density as computed decides: there are no bounds then."""
+    with gp.Model() as model:
+        x = gp.Poisson("x", 4)
+        gp.Potential("near", gp.log(of(x)))
+    sampler = gp.compile(model)
+    draws = sampler.sample(2000, warmup=10, chains=2, seed=1, progress=False)
+    possible = [k for k in range(30) if np.isfinite(log_joint(model.graph, {"x": np.array(k)}))]
+
+    assert sampler.verify().passed
+    assert np.unique(draws["x"]).tolist() == possible
+    assert found in (None, possible)
+
+
 def test_a_point_of_a_disc_is_drawn_between_bounds():
     with gp.Model() as model:
         x, y = gp.Uniform("x", -1, 1), gp.Uniform("y", -1, 1)

@@ -1,6 +1,7 @@
 """Observed outcomes of events are what they say: orders and shapes by the ones trick, exactly."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -99,3 +100,92 @@ def test_a_number_that_is_not_everywhere_is_found_by_verify(monkeypatch):
 
     monkeypatch.setattr(outcomes, "np", First())
     assert not gp.compile(mixed(observed=[1, 1, 0])).verify().passed
+
+
+# ---- where the support depends on what is drawn --------------------------------------------------
+
+
+def ends_by_a_count():
+    n, x = gp.Poisson("n", 10), gp.Normal("x", 0, sigma=1)
+    gp.DiscreteUniform("y", 1, gp.where(x > 0, n, 2 * n), dims="i", observed=[5, 5])
+
+
+def begins_at_a_choice():
+    n, x = gp.Poisson("n", 6), gp.Normal("x", 0, sigma=1)
+    gp.DiscreteUniform("y", gp.where(x > 0, 0, 2), n + 2, dims="i", observed=[1, 1])
+
+
+def truncated_by_a_number_drawn():
+    n, x = gp.Uniform("n", 0, 10), gp.Normal("x", 0, sigma=1)
+    gp.Poisson("y", gp.where(x > 0, 3.0, 2.0), upper=n, dims="i", observed=[4, 4])
+
+
+def of_so_many_drawn():
+    n, x = gp.Poisson("n", 6), gp.Normal("x", 0, sigma=1)
+    gp.BetaBinomial("y", n, gp.where(x > 0, 1.0, 2.0), 1.0, dims="i", observed=[4, 4])
+
+
+WITH_ENDS = (ends_by_a_count, begins_at_a_choice, truncated_by_a_number_drawn, of_so_many_drawn)
+
+
+def with_ends(declare):
+    with gp.Model(coords={"i": 2}) as model:
+        declare()
+    return model
+
+
+@pytest.mark.parametrize("declare", WITH_ENDS)
+def test_an_observed_value_says_what_the_ends_of_its_support_are(declare):
+    model = with_ends(declare)
+    assert with_outcomes(model.graph, model.data) == model.graph
+    sampler = gp.compile(model)
+    assert sampler.verify().proved
+    draws = sampler.sample(300, warmup=50, chains=2, seed=1, progress=False)
+    for at in np.ndindex(2, 300):
+        values = {**model.data, **{n: draws[n][at] for n in ("n", "x")}}
+        assert np.isfinite(log_joint(model.graph, values))
+
+
+@pytest.mark.parametrize("declare", WITH_ENDS)
+def test_a_graph_with_a_density_where_the_model_has_none_is_found_by_verify(declare, monkeypatch):
+    monkeypatch.setattr(outcomes, "mentions", lambda e, names: not names)
+    monkeypatch.setattr(outcomes, "_said", partial(said_of_density, outcomes._said))
+    sampler = gp.compile(with_ends(declare))
+    assert sampler.schedule.graph != sampler.graph
+    assert not sampler.verify().passed
+
+
+def said_of_density(said, graph, statement, data, guarded):
+    """What the density alone says of an observed value, whatever its support."""
+    return said(graph, statement, data, guarded or statement.known == 1)
+
+
+@pytest.mark.parametrize("q", ["dpois(z - 2)", "dbern((z - 2) / 2)"])
+def test_labels_of_an_outcome_are_inside_of_its_domain(q):
+    """A label of weight zero has no log of a negative number beside the log of zero."""
+    text = f"""model {{ for (k in 1:4) {{ p[k] <- 0.25 }}; z ~ dcat(p[])
+        for (i in 1:2) {{ y[i] ~ {q} }}; w ~ dnorm(z, 1) }}"""
+    sampler = gp.compile(gp.read_bugs(text, {"y": [1, 1]}))
+    draws = sampler.sample(100, warmup=10, chains=1, seed=1, progress=False)
+
+    assert sampler.verify().proved
+    assert set(np.unique(draws["z"])) == {3, 4}
+
+
+# ---- what is the same data or other ones ---------------------------------------------------------
+
+
+def test_a_step_is_checked_against_what_other_data_say():
+    with gp.Model(coords={"i": 2}) as model:
+        a, b = gp.Gamma("a", 2, rate=1), gp.Beta("b", 1, 1)
+        gp.Poisson("y", gp.where(b < 0.5, a, 3 * a), dims="i", observed=[2, 2])
+    sampler = gp.compile(model)
+    assert sampler.schedule.graph != sampler.graph
+    assert sampler.check_kernel("a", replicates=200, seed=1).passed
+
+
+def test_an_indicator_of_data_makes_no_event():
+    with gp.Model(coords={"i": 2}) as model:
+        a, d = gp.Gamma("a", 2, rate=1), gp.Data("d", [0.0, 2.0], dims="i")
+        gp.Poisson("y", a * gp.where(d > 1, 1.0, 3.0), dims="i", observed=[2, 2])
+    assert with_outcomes(model.graph, model.data) == model.graph

@@ -32,7 +32,7 @@ from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
 from gibbsppl.bugs.values import Formula, Known, Value, length_mask, lengths_of
 from gibbsppl.errors import ModelError
-from gibbsppl.language.certain import is_between, is_beyond
+from gibbsppl.language.certain import is_between, may_be_beyond
 from gibbsppl.language.model import Model, typed
 from gibbsppl.model.graph import Variable
 
@@ -333,7 +333,8 @@ class Elements:
         for dim, label in labels.items():
             last = sp.Integer(sizes[dim] - 1)
             own = self.supports.get(label.array.name, ()) if isinstance(label, Leaf) else ()
-            if isinstance(label, Leaf) and not is_beyond(self.model, own, sp.S.Zero, last):
+            ends = (own, sp.S.Zero, last, self.supports)
+            if isinstance(label, Leaf) and not may_be_beyond(self.model, *ends):
                 expr = substitute(expr, {dim: label})
                 continue
             choices = [substitute(expr, {dim: sp.Integer(k)}) for k in range(sizes[dim])]

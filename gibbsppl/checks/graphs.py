@@ -5,15 +5,16 @@ variables ``v`` of it, which are integrated out. For conditionals q, each normal
 
     log_joint(graph) - log q(w | rest) + log q(v | rest) - log_joint(declared)
 
-is the same whatever the values of all variables are: nothing of the model has been lost or added
-on the way (S. Chib, 1995, "Marginal likelihood from the Gibbs output", Journal of the American
-Statistical Association 90). That each q is right as a function of its own variable is what the
-ratio check says. How graphs were made is not asked: nothing here knows of rewrites.
+is the same whatever the values of all variables are, and no graph has a density where the model
+forbids one: nothing of the model has been lost or added on the way (S. Chib, 1995, "Marginal
+likelihood from the Gibbs output", Journal of the American Statistical Association 90). That each q
+is right as a function of its own variable is what the ratio check says. How graphs were made is not
+asked: nothing here knows of rewrites.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, product
@@ -22,11 +23,14 @@ import numpy as np
 
 from gibbsppl.checks.label_by_label import log_probability_of_labels
 from gibbsppl.checks.normalised import log_conditional, size_of_partition
+from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, badness
 from gibbsppl.checks.terms import Terms, keeps_digits, size_of
 from gibbsppl.code.program import Constants, Program, State
+from gibbsppl.initial.requirements import Requirement, outside, requirements_of
+from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats, Values
-from gibbsppl.model.graph import Graph
+from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.stand_ins import with_stand_ins
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -35,6 +39,11 @@ from gibbsppl.schedule.sweeps import Schedule
 ADDED = ("added", "integrated out")
 INTEGRATED_OUT = ("integrated out", "drawn")
 TAKEN_APART = ("taken apart", "put together")
+
+# How far a variable, or one of its elements, is moved, one move after the other (those of counts
+# are short), to where the model may have no density.
+SCALES = (0.5, 1.0, 2.0, 8.0, 8.0, 8.0)
+SINGLE: tuple[Which | None, ...] = (None, "any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +97,8 @@ def graph_rows(
         heights = check.heights(graph, states)
         known.append((changes, heights))
         gap, size, is_hidden = heights.against(before[1])
+        if check.is_wider(graph, changes, states):
+            gap, size, is_hidden = np.inf, 1.0, False
         words = (*(c.words for c in changes - before[0]), *(c.undone for c in before[0] - changes))
         rows.append(GraphRow(tuple(sorted(words)), gap, size, is_hidden))
     return rows
@@ -168,6 +179,52 @@ class _Check:
                 *(GraphChange(n, INTEGRATED_OUT) for n in declared - own),
             )
         )
+
+    def is_wider(
+        self, graph: Graph, changes: Iterable[GraphChange], states: Sequence[Values]
+    ) -> bool:
+        """Whether a graph has a density near to some state where the declared one forbids it.
+
+        Where nothing is integrated out: what is may be impossible at the value that it has.
+        """
+        if any(c.done == INTEGRATED_OUT for c in changes):
+            return False
+        rng = np.random.default_rng(len(states))
+        required = [r for r in requirements_of(self.declared) if r.gap is not None]
+        moves = [
+            (s, own, asked)
+            for s in self.declared.latent
+            for own in (Terms(graph.factors_of(s.target.array), graph.sizes),)
+            for asked in ([r for r in required if r.mentions((s.target.array.name,))],)
+            if own.factors and asked  # (what is taken apart has none)
+        ]
+        with np.errstate(all="ignore"):
+            return any(
+                self._is_wider_at(rng, *move, {**self.data, **self._with_parts(state)})
+                for state in states
+                for move in moves
+            )
+
+    def _is_wider_at(
+        self,
+        rng: np.random.Generator,
+        moved: Statement,
+        own: Terms,
+        required: Sequence[Requirement],
+        values: Values,
+    ) -> bool:
+        """Whether that is so after some moves of one variable, or of one of its elements."""
+        name, sizes = moved.target.array.name, self.declared.sizes
+        free = free_elements(moved, values, sizes)
+        for single in SINGLE:
+            at = dict(values)
+            for scale in SCALES:
+                there = perturbed(rng, moved, at, sizes, free, scale=scale, single=single)
+                at[name] = there
+                forbidden = any((outside(self.declared, r, at) > 0).any() for r in required)
+                if forbidden and np.isfinite(own.at(at)).all():
+                    return True
+        return False
 
     def heights(self, graph: Graph, states: Sequence[Values]) -> _Heights:
         """The log density of a graph minus conditionals and the model's own, at each state."""

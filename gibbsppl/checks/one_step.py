@@ -20,6 +20,7 @@ from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import State
 from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.planning import functions_of
 from gibbsppl.planning.order import unit_of
 from gibbsppl.schedule import Schedule
@@ -58,11 +59,11 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
     """The joint-distribution test of a variable's steps, with their auxiliary variables.
 
     ``scheduled`` is the schedule with its data, ``again`` makes both for other observations (used
-    where tables of data are in the model because of its auxiliary variables).
+    where data are in the model: tables of its auxiliary variables, outcomes of events).
     """
     schedule, data = scheduled
     remade = None
-    if schedule.rewrites or schedule.leaves:
+    if schedule.rewrites or schedule.leaves or with_outcomes(graph, data) is not graph:
 
         def remade(seen: State) -> tuple[Values, Program]:
             own, observed = again(seen)

@@ -137,10 +137,11 @@ class _Check:
             return
         for quantity in self.graph.deterministics:
             if quantity.name in self.program.shapes:
-                there = own.array(quantity.name)
+                alone = values_at(self.program, own.given)
+                there = alone.array(quantity.name)
                 here = value_of(self.graph, quantity.name, values)
-                if _leaves_numbers(own):
-                    # (in another order of operations what is infinite, none or 0 is another number)
+                # (in another order of operations what is infinite, none or 0 is another number)
+                if _leaves_numbers(alone):
                     here = np.where(_has_digits(here) & _has_digits(there), here, there)
                 gap, size = _gap(here, there)
                 if RELATIVE_TOLERANCE * size < gap < np.inf:
@@ -173,8 +174,12 @@ def _gap(given: ArrayLike, wanted: ArrayLike) -> Gap:
 
 
 def _leaves_numbers(own: Values) -> bool:
-    """Whether anything that the program computes has no square that is a number, or one of 0."""
-    sizes = (abs(value) for value in own.found.values() if value != 0)
+    """Whether any value has no square that is a number, or one of 0.
+
+    Of those that are computed for what was asked, data and constants left out.
+    """
+    known = own.unrolled.known
+    sizes = (abs(v) for element, v in own.found.items() if element not in known and v != 0)
     return any(size > LARGEST or size < 1 / LARGEST for size in sizes)
 
 

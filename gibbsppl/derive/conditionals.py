@@ -171,7 +171,8 @@ def _said(
         for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
         if any(touches(view, p.over, region) for view in p.views)
     )
-    return _Said(pieces, *limits_of(pieces, binary))
+    whole = statement.support.is_discrete
+    return _Said(pieces, *limits_of(pieces, binary, whole=whole))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,10 +114,9 @@ def _defined(graph: Graph, factor: Factor, name: str) -> Expr:
     leads there is outside of the bounds, or of the family's domain, and has weight 0 for this
     reason: such terms must not meet the log of this 0.
     """
-    density = factor.log_density
-    if not isinstance(factor, Statement):
-        return density
-    limits = inside(factor.target, factor.support, factor.event)
+    density, limits = factor.log_density, tuple[Expr, ...]()
+    if isinstance(factor, Statement):
+        limits = inside(factor.target, factor.support, factor.event)
     guards = tuple(sp.exp(p.log_density) for p in graph.potentials if p.guards == factor.name)
     guarded: dict[Expr, Expr] = {}
     for term in Add.make_args(density):

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import sympy as sp
+
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.ranges import bounded
 from gibbsppl.algebra.supports import Support
@@ -20,7 +22,7 @@ from gibbsppl.language.model import Model
 from gibbsppl.model.graph import Graph
 
 if TYPE_CHECKING:
-    from gibbsppl.analysis.bounds import Bound
+    from gibbsppl.analysis.bounds import Bound, Bounds
 
 Told = Mapping[str, Sequence[Support]]
 _NOTHING: Told = {}
@@ -44,16 +46,28 @@ def is_between(
 
     ``told`` are the supports of arrays that have no statements yet.
     """
-    from gibbsppl.analysis.bounds import (  # noqa: PLC0415  (declaring a model needs no SciPy)
-        ends_of_supports,
-        interval_of,
-        known_bounds,
-    )
+    from gibbsppl.analysis.bounds import interval_of  # noqa: PLC0415  (declaring needs no SciPy)
 
-    declared, sizes = model.declared, model.sizes
+    found = interval_of(bounded(expr, model.sizes), _bounds(model, told))
+    return bool(lower <= found[0] and found[1] <= upper)
+
+
+def may_be_beyond(
+    model: Model, supports: Sequence[Support], lower: Expr, upper: Expr, told: Told = _NOTHING
+) -> bool:
+    """Whether supports have an end that may be outside of two numbers."""
+    ends = [_widest(model, s, _bounds(model, told)) for s in supports]
+    return any(bool(a < lower or b > upper) for a, b in ends)
+
+
+def _bounds(model: Model, told: Told) -> Bounds:
+    """The bounds of the arrays declared so far, and of those that are told."""
+    from gibbsppl.analysis.bounds import known_bounds  # noqa: PLC0415
+
+    declared = model.declared
     so_far = Graph(
         model.name,
-        sizes,
+        model.sizes,
         declared.variables,
         tuple(declared.statements),
         constants=tuple(declared.constants),
@@ -62,18 +76,21 @@ def is_between(
 
     def of(leaf: Leaf) -> tuple[Bound, Bound] | None:
         own = told.get(leaf.array.name, ())
-        return ends_of_supports(own, sizes) if own else known(leaf)
+        if not own:
+            return known(leaf)
+        lower, upper = zip(*(_widest(model, s, of) for s in own), strict=True)
+        return min(lower), max(upper)
 
-    found = interval_of(bounded(expr, sizes), of)
-    return bool(lower <= found[0] and found[1] <= upper)
+    return of
 
 
-def is_beyond(model: Model, supports: Sequence[Support], lower: Expr, upper: Expr) -> bool:
-    """Whether supports have an end that may be outside of two numbers."""
-    from gibbsppl.analysis.bounds import ends_of_supports  # noqa: PLC0415
+def _widest(model: Model, support: Support, bounds: Bounds) -> tuple[Bound, Bound]:
+    """The least number that a support can begin at, and the greatest that it can end at."""
+    from gibbsppl.analysis.bounds import interval_of  # noqa: PLC0415
 
-    ends = [ends_of_supports((s,), model.sizes) for s in supports]
-    return any(bool(a < lower or b > upper) for a, b in ends)
+    ends = (bounded(sp.sympify(e), model.sizes) for e in (support.lower, support.upper))
+    (least, _), (_, most) = (interval_of(e, bounds) for e in ends)
+    return least, most
 
 
 def _is_whole(model: Model, expr: Expr) -> bool:

@@ -184,7 +184,8 @@ class Potential:
 
     ``of`` names the observed array whose log likelihood it is a part of, if it is: such a potential
     ties no variables beyond what observing the array does, and they can still be drawn in order.
-    ``guards`` names the statement that has no density where the potential is minus infinity.
+    ``guards`` names the statement (or what it says of an observed outcome) that has no density
+    where the potential is minus infinity.
     """
 
     name: str

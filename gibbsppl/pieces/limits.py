@@ -57,23 +57,24 @@ class Limit:
 
 
 def limits_of(
-    pieces: Iterable[Piece], binary: Collection[str] = ()
+    pieces: Iterable[Piece], binary: Collection[str] = (), *, whole: bool = False
 ) -> tuple[tuple[Limit, ...], tuple[Piece, ...]]:
     """The pieces that are bounds, as limits; and all others.
 
-    ``binary`` names the arrays whose elements are 0 or 1: gates of bounds.
+    ``binary`` names the arrays whose elements are 0 or 1: gates of bounds. ``whole``: the target is
+    a whole number, for which a bound that is rounded is another one.
     """
     limits: list[Limit] = []
     rest: list[Piece] = []
     for piece in pieces:
-        found = tuple(_limits(piece, binary))
+        found = tuple(_limits(piece, binary, whole))
         limits += found
         if not found:
             rest.append(piece)
     return tuple(limits), tuple(rest)
 
 
-def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
+def _limits(piece: Piece, binary: Collection[str], whole: bool) -> Iterator[Limit]:
     """Yield the limits that a piece puts on its views; none unless every view is bounded."""
     statistic, coefficient = piece.statistic, piece.coefficient
     always = bool(coefficient.is_positive and coefficient.is_number)
@@ -93,7 +94,7 @@ def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
     ]
     if len(found) < len(piece.views):
         if len(piece.views) == 1:
-            for bound in _both_sides(indicator, *leaves):
+            for bound in _both_sides(indicator, *leaves, whole=whole):
                 yield _where(gate, Limit(piece.factor, *bound, *piece.views, piece.over, strict))
         return
     met = _met(*piece.views) if len(found) > 1 else sp.S.Zero
@@ -151,10 +152,12 @@ def solved(indicator: Expr, leaf: Expr) -> tuple[Side, Expr] | None:
     )
 
 
-def _both_sides(indicator: Expr, leaf: Leaf) -> tuple[tuple[Side, Expr], ...]:
+def _both_sides(
+    indicator: Expr, leaf: Leaf, *, whole: bool = False
+) -> tuple[tuple[Side, Expr], ...]:
     """The bounds of a leaf by a bound of a square, or of an absolute value.
 
-    Not of higher powers: of whole numbers only square roots are exact.
+    Of a whole number only where all is whole: its square root is exact then.
 
     >>> from gibbsppl.algebra.expressions import Array
     >>> x, r = Array("x")[()], Array("r")[()]
@@ -167,6 +170,8 @@ def _both_sides(indicator: Expr, leaf: Leaf) -> tuple[tuple[Side, Expr], ...]:
         found = solved(indicator, size) if alone and (is_square or size.func is sp.Abs) else None
         if found is not None and found[0] == "upper":
             most, base = Maximum(found[1], sp.S.Zero), size.args[0]
+            if whole and not (found[1].is_Integer and (base - leaf).is_Integer):
+                return ()
             most = sp.sqrt(most) if is_square else most
             sides = (solved(AtMost(base, most), leaf), solved(AtMost(-most, base), leaf))
             return tuple(s for s in sides if s is not None) if all(sides) else ()

@@ -1,11 +1,14 @@
 """Observed outcomes of events: what an observed value says, where it is one number everywhere.
 
-``one ~ Bernoulli(p)`` of an event (``p`` has indicators in it), ``one = 1`` observed, says that the
-event holds: what the density says of the other outcome vanishes. So it does by the ones trick and
-the zeros trick (``zero ~ Poisson(-log_density)``), whose argument is any density, of a guard.
+``one ~ Bernoulli(p)`` of an event (``p`` has indicators of what is drawn in it), ``one = 1``
+observed, says that the event holds: what the density says of the other outcome vanishes. So it does
+by the ones trick and the zeros trick (``zero ~ Poisson(-log_density)``), whose argument is any
+density, so that it has a guard.
 
 Comes in: a graph and its data. Goes out: the graph in which such a statement is a potential of the
-same name, with the number in the place of what is observed.
+same name, with the number in the place of what is observed: a program made from that graph is one
+for these data. Where the support depends on what is drawn, an observed value says more than its
+density, and the statement stays.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> from gibbsppl.algebra.functions import AtMost
@@ -13,8 +16,10 @@ same name, with the number in the place of what is observed.
 >>> x, one = Array("x")[()], Array("one", integer=True)[()]
 >>> above = (("p", AtMost(sp.S.Zero, x)),)
 >>> observed = Statement("one", one, (), (), FAMILIES["Bernoulli"], above, known=sp.S.One)
->>> graph = Graph("g", {}, {}, (observed,))
+>>> normal = (("mu", sp.S.Zero), ("tau", sp.S.One))
+>>> graph = Graph("g", {}, {}, (Statement("x", x, (), (), FAMILIES["Normal"], normal), observed))
 >>> print(with_outcomes(graph, {"one": np.array(1)}))
+x ~ Normal(mu=0, tau=1)
 log density += log([0 <= x]), for one observed
 """
 
@@ -25,7 +30,7 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import arrays_in
+from gibbsppl.algebra.expressions import arrays_in, mentions
 from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Potential, Statement
@@ -50,7 +55,10 @@ def _said(graph: Graph, statement: Statement, data: Values, guarded: bool) -> Po
     """
     s = statement
     is_outcome = s.known == 1 and s.support.kind == "integer" and not s.event and not s.censored
-    if not is_outcome or not (guarded or any(a.has(*INDICATORS) for _, a in s.arguments)):
+    events = (i for _, a in s.arguments for i in a.atoms(*INDICATORS))
+    if not is_outcome or not (guarded or any(mentions(i, graph.drawn) for i in events)):
+        return None
+    if any(mentions(sp.sympify(e), graph.drawn) for e in (s.support.lower, s.support.upper)):
         return None
     seen = np.unique(evaluate(s.target, s.over, data, graph.sizes))
     if len(seen) != 1:

@@ -21,7 +21,7 @@ kinds of numbers:
 from gibbsppl.analysis.bounds.by_element import ends_of
 from gibbsppl.analysis.bounds.exact import at_corners, interval_of, sign_of
 from gibbsppl.analysis.bounds.intervals import NONNEGATIVE, NONPOSITIVE, OPPOSITE, Sign
-from gibbsppl.analysis.bounds.of_arrays import Bound, Bounds, ends_of_supports, known_bounds
+from gibbsppl.analysis.bounds.of_arrays import Bound, Bounds, known_bounds
 
 __all__ = [
     "NONNEGATIVE",
@@ -32,7 +32,6 @@ __all__ = [
     "Sign",
     "at_corners",
     "ends_of",
-    "ends_of_supports",
     "interval_of",
     "known_bounds",
     "sign_of",

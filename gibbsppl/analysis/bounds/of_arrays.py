@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 
@@ -11,7 +11,6 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.ranges import bounded
-from gibbsppl.algebra.supports import Support
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import Constant, Graph, Statement
 
@@ -39,7 +38,7 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
             seen = float(values.min()), float(values.max())
             return (_exact(seen[0]), _exact(seen[1])) if np.isfinite(seen).all() else None
         own = [s for s in graph.statements_of(name) if _may_be_at(s, read)]
-        ends = [_ends_of_statement(s, graph.sizes) for s in own]
+        ends = [_ends_of_support(s, graph.sizes) for s in own]
         constants = (c for c in graph.constants if c.target.array.name == name)
         ends += [_ends_of_constant(c, graph, data) for c in constants if _may_be_at(c, read)]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
@@ -64,23 +63,12 @@ def _exact(value: float) -> Expr:
     return sp.Rational(Fraction(value))
 
 
-def ends_of_supports(supports: Iterable[Support], sizes: Sizes) -> tuple[Expr, Expr]:
-    """The least and the greatest value in any of some supports; infinite where no number is known.
-
-    >>> from gibbsppl.algebra.supports import UNIT, Support
-    >>> ends_of_supports((UNIT, Support("real", sp.Symbol("a"), 3)), {})
-    (-oo, 3)
-    """
-    ends = [
-        (_number(s.lower, -sp.oo, sizes), _number(s.upper, sp.oo, sizes)) for s in supports
-    ]
-    return min(a for a, _ in ends), max(b for _, b in ends)
-
-
-def _ends_of_statement(statement: Statement, sizes: Sizes) -> tuple[Expr, Expr]:
+def _ends_of_support(statement: Statement, sizes: Sizes) -> tuple[Expr, Expr]:
     full = statement.family.support(statement.event, **dict(statement.arguments))
-    narrow, widest = statement.support, ends_of_supports((full,), sizes)
-    return _number(narrow.lower, widest[0], sizes), _number(narrow.upper, widest[1], sizes)
+    narrow = statement.support
+    lower = _number(narrow.lower, _number(full.lower, -sp.oo, sizes), sizes)
+    upper = _number(narrow.upper, _number(full.upper, sp.oo, sizes), sizes)
+    return lower, upper
 
 
 def _ends_of_constant(constant: Constant, graph: Graph, data: Values) -> tuple[Expr, Expr]:
