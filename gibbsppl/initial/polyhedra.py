@@ -207,7 +207,10 @@ def _entries(
     rows = np.arange(math.prod(outer)).reshape((*outer, *(1,) * len(inner)))
     indices = tuple(np.rint(at(i)).astype(int) for i in view.read)
     own = np.shape(values[view.array.name])
-    flat = np.ravel_multi_index(indices, own) if own else np.zeros(shape, dtype=int)
-    column = first[view.array.name] + flat
-    rows = np.broadcast_to(rows, shape)
-    return rows.ravel(), np.broadcast_to(column, shape).ravel(), at(piece.coefficient).ravel()
+    # (what is outside of the array is read at no position)
+    inside = np.ones(shape, dtype=bool)
+    for index, size in zip(indices, own, strict=True):
+        inside &= (index >= 0) & (index < size)
+    flat = np.ravel_multi_index(indices, own, mode="clip") if own else np.zeros(shape, dtype=int)
+    column = first[view.array.name] + np.broadcast_to(flat, shape)
+    return np.broadcast_to(rows, shape)[inside], column[inside], at(piece.coefficient)[inside]
