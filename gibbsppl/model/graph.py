@@ -273,18 +273,14 @@ Factor = Statement | Potential | Marginal
 
 @lru_cache(maxsize=MOST_KEPT)
 def expressions_read_by(factor: Factor) -> tuple[Expr, ...]:
-    """The expressions that a factor reads: its log density, and all that its draw reads.
-
-    That is scattered values, arguments, and bounds of the support.
-    """
+    """The expressions that a factor reads: log density, scattered values, bounds of the support."""
     if isinstance(factor, Marginal):
         read = (e for s in factor.scatters for e in (s.value, *s.indices))
         return (factor.log_density, *read)
     if not isinstance(factor, Statement):
         return (factor.log_density,)
     support = factor.support
-    arguments = (a for _, a in factor.arguments)
-    return (factor.log_density, sp.sympify(support.lower), sp.sympify(support.upper), *arguments)
+    return (factor.log_density, sp.sympify(support.lower), sp.sympify(support.upper))
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +407,10 @@ def _network_of(factors: Sequence[Factor]) -> nx.DiGraph[Node]:
     network: nx.DiGraph[Node] = nx.DiGraph()
     for factor in factors:
         node = ("factor", factor.name)
-        read = frozenset[str]().union(*map(arrays_in, expressions_read_by(factor)))
+        # (a draw reads all arguments, also those that a density does not depend on)
+        arguments = (a for _, a in getattr(factor, "arguments", ()))
+        every = (*expressions_read_by(factor), *arguments)
+        read = frozenset[str]().union(*map(arrays_in, every))
         network.add_edges_from((("array", name), node) for name in sorted(read))
         if isinstance(factor, Statement):
             network.add_edge(node, ("array", factor.target.array.name))

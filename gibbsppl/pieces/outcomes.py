@@ -7,8 +7,8 @@ density, so that it has a guard.
 
 Comes in: a graph and its data. Goes out: the graph in which such a statement is a potential of the
 same name, with the number in the place of what is observed: a program made from that graph is one
-for these data. Where the support depends on what is drawn, an observed value says more than its
-density, and the statement stays.
+for these data. Where nothing vanishes the statement stays; and where the support depends on what is
+drawn, so that an observed value says more than its density.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> from gibbsppl.algebra.functions import AtMost
@@ -30,7 +30,7 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import arrays_in, mentions
+from gibbsppl.algebra.expressions import Expr, arrays_in, mentions
 from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Potential, Statement
@@ -64,5 +64,12 @@ def _said(graph: Graph, statement: Statement, data: Values, guarded: bool) -> Po
     if len(seen) != 1:
         return None
     density = s.log_density.xreplace({s.target: sp.Integer(int(seen[0]))})
+    if _terms(density, graph) >= _terms(s.log_density, graph):
+        return None
     expanded = expand_logs(density, arrays_in(density))
     return Potential(s.name, expanded, s.over, of=s.target.array.name)
+
+
+def _terms(density: Expr, graph: Graph) -> int:
+    """The number of terms that depend on what is drawn."""
+    return sum(mentions(t, graph.drawn) for t in sp.Add.make_args(density))
