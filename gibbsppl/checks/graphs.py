@@ -213,7 +213,7 @@ class _Check:
         required: Sequence[Requirement],
         values: Values,
     ) -> bool:
-        """Whether that is so after some moves of one variable, or of one of its elements."""
+        """Whether a forbidden state of a variable, reached by some moves, has a density."""
         name, sizes = moved.target.array.name, self.declared.sizes
         free = free_elements(moved, values, sizes)
         for single in SINGLE:

@@ -17,7 +17,7 @@ SOURCE = "Y. Yu and X.-L. Meng (2011), Journal of Computational and Graphical St
 def interwoven_told(
     step: Step, schedule: Schedule, notation: Notation
 ) -> list[tuple[str, list[str]]]:
-    """The section on what stands for what in the graph of a step, if anything does."""
+    """The section on the stand-ins in the graph of a step, if there are any."""
     changes = schedule.stand_ins(step)
     if not changes:
         return []

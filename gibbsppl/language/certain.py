@@ -56,7 +56,8 @@ def may_be_beyond(
     model: Model, supports: Sequence[Support], lower: Expr, upper: Expr, told: Told = _NOTHING
 ) -> bool:
     """Whether supports have an end that may be outside of two numbers."""
-    ends = [_widest(model, s, _bounds(model, told)) for s in supports]
+    bounds = _bounds(model, told)
+    ends = [_widest(model, s, bounds) for s in supports]
     return any(bool(a < lower or b > upper) for a, b in ends)
 
 

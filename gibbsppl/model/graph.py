@@ -408,7 +408,7 @@ def _network_of(factors: Sequence[Factor]) -> nx.DiGraph[Node]:
     for factor in factors:
         node = ("factor", factor.name)
         # (a draw reads all arguments, also those that a density does not depend on)
-        arguments = (a for _, a in getattr(factor, "arguments", ()))
+        arguments = [a for _, a in factor.arguments] if isinstance(factor, Statement) else []
         every = (*expressions_read_by(factor), *arguments)
         read = frozenset[str]().union(*map(arrays_in, every))
         network.add_edges_from((("array", name), node) for name in sorted(read))

@@ -1,4 +1,4 @@
-"""Observed outcomes of events: what an observed value says, where it is one number everywhere.
+"""Observed outcomes of events as potentials, where the outcome is one number everywhere.
 
 ``one ~ Bernoulli(p)`` of an event (``p`` has indicators of what is drawn in it), ``one = 1``
 observed, says that the event holds: what the density says of the other outcome vanishes. So it does
@@ -40,16 +40,18 @@ from gibbsppl.pieces.logs import expand_logs
 def with_outcomes(graph: Graph, data: Values) -> Graph:
     """The graph with outcomes of events that are one number everywhere as potentials."""
     guarded = {p.guards for p in graph.potentials}
-    said = {s.name: _said(graph, s, data, s.name in guarded) for s in graph.statements}
-    potentials = tuple(p for p in said.values() if p is not None)
+    made = {s.name: _potential(graph, s, data, s.name in guarded) for s in graph.statements}
+    potentials = tuple(p for p in made.values() if p is not None)
     if not potentials:
         return graph
-    left = tuple(s for s in graph.statements if said[s.name] is None)
+    left = tuple(s for s in graph.statements if made[s.name] is None)
     return replace(graph, statements=left, potentials=(*potentials, *graph.potentials))
 
 
-def _said(graph: Graph, statement: Statement, data: Values, guarded: bool) -> Potential | None:
-    """What an observed outcome of an event says; None for all other statements.
+def _potential(
+    graph: Graph, statement: Statement, data: Values, guarded: bool
+) -> Potential | None:
+    """The potential of an observed outcome of an event; None for all other statements.
 
     ``guarded``: an argument may be outside of its support.
     """
