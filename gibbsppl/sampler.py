@@ -24,11 +24,12 @@ import numpy as np
 
 from gibbsppl.analysis.domains import within_domains
 from gibbsppl.arguments import TRUTH, GivenArray, calls_told, methods_told
+from gibbsppl.code.loop_program import LoopProgram, loops_of
 from gibbsppl.code.program import Constants, Program, load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.explain import explained, leaf_lines, parts_told, schedule_text
+from gibbsppl.explain import explained, rewrites_told, schedule_text
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import proper_start
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
@@ -37,8 +38,18 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
 from gibbsppl.planning import functions_of
-from gibbsppl.rewrites import collapsible, possible
-from gibbsppl.run.sampling import Chain, Seed, check_memory, run, seed_sequence, streams
+from gibbsppl.run.choice import Backend, checked_backend, engine_for
+from gibbsppl.run.engines import Interpreted
+from gibbsppl.run.integer_types import integer_types
+from gibbsppl.run.sampling import (
+    Chain,
+    RunResult,
+    Seed,
+    check_memory,
+    run,
+    seed_sequence,
+    streams,
+)
 from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
 from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.kernel import Kernel
@@ -159,29 +170,7 @@ class Sampler:
     @property
     def rewrites(self) -> str:
         """The rewrites made, such as auxiliary variables, and the possible further ones."""
-        made = parts_told(self.schedule)
-        made += [f"{n} drawn last: {why}" for n, why in leaf_lines(self.schedule)]
-        made += [
-            f'"{r.rule.name}" in {r.factor}: adds {r.variable}; {r.rule.identity}'
-            for r in self.schedule.rewrites
-        ]
-        made += [
-            f"{i.variable} drawn once more with {i.group} moving along: "
-            f"interweave={i.variables[0]!r}"
-            for i in self.schedule.interwoven.values()
-        ]
-        more = [
-            f'rewrites={{"{r.rule.name}": True}} would add {r.variable} to {r.factor}'
-            for r in possible(self.graph, self.data, self.schedule.rewrites)
-        ]
-        more += [
-            f'collapse=("{name}",) would draw labels with {name} integrated out'
-            for name in collapsible(self.schedule.graph, self.data)
-            if name not in self.settings["collapse"]
-        ]
-        lines = ["Rewrites", *(f"   made: {line}" for line in made)]
-        lines += [f"   possible: {line}" for line in more]
-        return "\n".join(lines if len(lines) > 1 else [*lines, "   none made, none possible"])
+        return rewrites_told(self.schedule, self.graph, self.data, self.settings["collapse"])
 
     def verify(self, seed: int = 0) -> Verification:
         """The exact checks of the whole sampler: a printed table with ``.passed`` and ``.proved``.
@@ -256,6 +245,7 @@ class Sampler:
         thin: int = 1,
         init: Init = None,
         keep: Sequence[str] | None = None,
+        backend: Backend | None = None,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -264,46 +254,56 @@ class Sampler:
         ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
         recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
-        one such mapping for each chain. ``keep`` names the variables to keep (all by default);
-        above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
-        reports the rest, which ``draws.interrupted`` does too.
+        one such mapping for each chain. ``keep`` names the variables to keep. By default these are
+        all of the model's but labels and counts, each with draws of more than 64 MiB, such as
+        labels of 100,000 points: a line on stderr and ``draws.left_out`` say so. Whole numbers have
+        the smallest integer type that holds their support, which products can leave: see
+        docs/sampling.md. ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or
+        ``"auto"``: loops where so many sweeps save more than compiling takes. Above
+        ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and reports
+        the rest, which ``draws.interrupted`` does too.
         """
         if not self.schedule.steps or (keep is not None and not len(keep)):
             raise RunError(
                 f"{self.graph.name}: there is nothing to draw or to keep; a run needs a latent "
                 "variable, and keep= at least one name."
             )
-        check_memory({self.graph.name: 8 * chains * draws}, limit_bytes)  # (a number each at least)
+        kind = checked_backend(backend)
+        check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence = seed_sequence(seed)
         starts, notes = self.initial_states(chains, sequence, init)
+        own = (self.program, self.constants)
+        sweeps = chains * (warmup + draws * thin)
+        engine = engine_for(kind, Interpreted(*own), self.loops, sweeps)
         result = run(
-            self.program,
-            self.constants,
-            starts,
-            draws=draws,
-            warmup=warmup,
-            thin=thin,
-            keep=keep,
-            progress=progress,
-            limit_bytes=limit_bytes,
-        )
+            *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
+            types=integer_types(self.schedule.whole, self.data),
+            progress=progress, limit_bytes=limit_bytes,
+        )  # fmt: skip
+        made = {"seed": sequence.entropy, "backend": engine.name}
+        made["started_by_rule"] = ", ".join(n for n, t in notes.items() if t not in FIXED)
+        return self._draws(result, made)
+
+    def loops(self) -> LoopProgram:
+        """The sweep in plain loops, which Numba compiles."""
+        return loops_of(self.schedule, self.data, self.constants)
+
+    def _draws(self, result: RunResult, started: Attributes) -> Draws:
+        """The draws with the names of their dims, their coords, the data, and how they were made.
+
+        ``started`` says where the chains have started, and what has made their sweeps.
+        """
+        values = result.values
         attributes = {
             "model": self.graph.name,
-            "seed": sequence.entropy,
-            "warmup": warmup,
-            "thin": thin,
-            "backend": "numpy",
+            **started,
+            "warmup": result.warmup,
+            "thin": result.thin,
             "sampling_seconds": result.seconds[1],
             "warmup_seconds": result.seconds[0],
             "interrupted": result.interrupted,
-            "started_by_rule": ", ".join(n for n, t in notes.items() if t not in FIXED),
+            "left_out": result.left_out,
         }
-        return self._draws(result.values, attributes, result.rates)
-
-    def _draws(
-        self, values: Mapping[str, Array], attributes: Attributes, rates: Mapping[str, Array]
-    ) -> Draws:
-        """The draws with the names of their dims, their coords and the data."""
         variables = self.schedule.whole.variables
         dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
         dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
@@ -318,7 +318,7 @@ class Sampler:
             coords={d: np.asarray(c) for d, c in self.coords.items() if d in used},
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
-            sample_stats={f"{ACCEPTANCE}{name}": rate for name, rate in rates.items()},
+            sample_stats={f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()},
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
 

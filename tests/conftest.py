@@ -6,10 +6,14 @@ those that are marked where they stand. ``quick_tests.txt`` has the files of the
 ``pytest -m quick``, which collects no others.
 """
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+
+# Sweeps are compiled where a test asks for it: seconds of compiling would be in many tests.
+os.environ.setdefault("GIBBSPPL_BACKEND", "numpy")
 
 GOLDEN = Path(__file__).parent / "golden"
 LONG_TESTS = Path(__file__).parent / "long_tests.txt"

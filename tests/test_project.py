@@ -57,6 +57,9 @@ IDENTITIES = tuple(
     f"gibbsppl.rewrites.{name}" for name in ("counts", "links", "positive", "values")
 )
 
+# Files that are loaded as two packages, plain and compiled, and so import one another relatively.
+KERNELS = PACKAGE / "runtime" / "loops"
+
 LONGEST_FUNCTION = 60
 LONGEST_MODULE = 420
 
@@ -109,9 +112,12 @@ def imports_of(path):
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            inner = {f"{node.module}.{a.name}" for a in node.names}
-            found |= {i for i in inner if i in known} or {node.module}
+            assert node.level == 0 or path.parent == KERNELS, f"{path}: relative import"
+            module = node.module if not node.level else ".".join(
+                filter(None, (name_of(path).rpartition(".")[0], node.module))
+            )
+            inner = {f"{module}.{a.name}" for a in node.names}
+            found |= {i for i in inner if i in known} or {module}
     return {f for f in found if f in known} - {name_of(path)}
 
 

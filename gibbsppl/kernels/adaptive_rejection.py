@@ -18,6 +18,8 @@ from gibbsppl.code.elements import (
     selection,
     state_text,
 )
+from gibbsppl.code.lowering.densities import lower_by_density
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours
@@ -85,6 +87,10 @@ class ConcaveDraw(ChangedDraw, ByDensity):
             drawn = f"log_concave_part(rng, {now}, {chosen.part}, {call}{bounds})"
             return put_part(module, self, where, f"runtime.{drawn}")
         return put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw of each element by its log density."""
+        lower_by_density(workshop, self, "concave")
 
     # The log density
 

@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from gibbsppl.code.elements import call_text, made, state_text
+from gibbsppl.code.lowering.draws import lower_block
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import kept_axes_text
 from gibbsppl.derive.match_results import Conditional
@@ -52,6 +54,10 @@ class BlockDraw(ClosedDraw):
         return False
 
     # Generated code
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw of a vector for each position of the batch."""
+        lower_block(workshop, self)
 
     def lines(self, module: Module) -> list[str]:
         """The draw, the dense axes flattened for it and restored afterwards."""

@@ -20,6 +20,8 @@ from gibbsppl.code.elements import (
     state_text,
 )
 from gibbsppl.code.lines import INDENT, indented
+from gibbsppl.code.lowering.draws import lower_family
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.maintained_forms import maintained_form_functions
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
@@ -106,6 +108,10 @@ class ExactDraw(ClosedDraw):
         where = where_text(module, self) if not module.is_whole(self) else ""
         where = "[at]" if self.is_by_element else where
         return f", x={now}{where}, alpha={self.alpha!r}"
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw from the family, for each element or element by element."""
+        lower_family(workshop, self)
 
     def tables(self, module: Module) -> dict[str, str]:
         """The generator of parameters, if there is one."""

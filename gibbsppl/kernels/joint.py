@@ -19,6 +19,8 @@ from gibbsppl.code.joint import (
     scaled_coefficients,
     scaled_name,
 )
+from gibbsppl.code.lowering.joint import lower_joint
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, owner
 from gibbsppl.explain.derivation import Derivation
@@ -96,6 +98,10 @@ class JointDraw(QuadraticDraw):
         if self.pencil is not None:
             drawn, given = pencil_name(module, self, self.pencil), scaled_name(module, self)
         return [f's.update(c["{drawn}"].draw(rng, s, {given}(s, c)))']
+
+    def lower(self, workshop: Workshop) -> None:
+        """A joint draw of all elements."""
+        lower_joint(workshop, self)
 
     def tables(self, module: Module) -> dict[str, str]:
         """The function of what a pencil is drawn from."""

@@ -10,6 +10,8 @@ from gibbsppl.code.by_colour import by_colour, name_by_colour
 from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
 from gibbsppl.code.labels import shift_text, weight_lines
 from gibbsppl.code.lines import INDENT
+from gibbsppl.code.lowering.draws import lower_labels
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours, colours_told
@@ -83,6 +85,10 @@ class FiniteDraw(LabelDraw):
         inside = where[1:-1]
         behind = f"(slice(None), *{inside})" if self.statement.known != 0 else f":, {inside}"
         return [*made(module, self), f"{state}{where} = {draw}(rng, {call}[{behind}]){shift}"]
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw from log weights, for each element or element by element."""
+        lower_labels(workshop, self, self.weights, self.conditional.label)
 
     def tables(self, module: Module) -> dict[str, str]:
         """The generator of log weights, if there is one."""

@@ -15,6 +15,8 @@ from gibbsppl.algebra.notation import wrapped
 from gibbsppl.algebra.supports import Kind as KindOfSupport
 from gibbsppl.code.elements import bounds_text, call_text, selection, state_text
 from gibbsppl.code.lines import INDENT
+from gibbsppl.code.lowering.moves import lower_slice
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import positions_text, where_text
 from gibbsppl.derive.colours import Colours
@@ -126,6 +128,13 @@ class Move(ByDensity):
             f"{INDENT}{positions}",
             ")",
         ]
+
+    def lower(self, workshop: Workshop) -> None:
+        """A slice move of each element, or a move by the kernel asked for."""
+        if self.asked is not None and not self.asked.slices:
+            self.asked.lower(workshop, self)
+        else:
+            lower_slice(workshop, self)
 
     # The log density
 

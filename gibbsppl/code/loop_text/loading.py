@@ -1,0 +1,95 @@
+"""Modules of loops: their text written to a folder, imported, compiled there or run as it is.
+
+The name of a file is made of a hash of the text and of versions, so that Numba finds what it has
+compiled in an earlier process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.code.loop_text.module import LoopModule, whole_text
+
+PLAIN, COMPILED = "gibbsppl.runtime.loops", "gibbsppl.runtime.compiled"
+# The folder of modules, or "off" for one that goes when the process ends.
+VARIABLE = "GIBBSPPL_CACHE"
+
+
+def is_installed() -> bool:
+    """Whether loops can be compiled here: whether Numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+@cache
+def folder() -> Path:
+    """The folder that modules are written to."""
+    asked = os.environ.get(VARIABLE, "")
+    if asked == "off":
+        return Path(tempfile.mkdtemp(prefix="gibbsppl_"))
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(asked) if asked else Path(home) / "gibbsppl"
+
+
+def loaded(module: LoopModule, name: str) -> ModuleType:
+    """The compiled module of a text: functions are compiled when they are first called."""
+    text = whole_text(module, COMPILED)
+    path = _written(text, name)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+def plain(module: LoopModule) -> dict[str, Any]:
+    """The functions of a text as they are, without compiling."""
+    scope: dict[str, Any] = {"__name__": "gibbsppl_loops"}
+    exec(compile(whole_text(module, PLAIN), "<gibbsppl loops>", "exec"), scope)  # noqa: S102
+    return scope
+
+
+def _written(text: str, name: str) -> Path:
+    """The file of a text, written under another name first: two processes may write it at once."""
+    path = folder() / f"{_plain_name(name)}_{_key(text)}.py"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    return path
+
+
+def _key(text: str) -> str:
+    """A hash of a text and of what compiles it."""
+    import numba  # noqa: PLC0415  (only where something is compiled)
+
+    from gibbsppl import __version__  # noqa: PLC0415  (the package's face)
+
+    versions = (numba.__version__, np.__version__, __version__, _kernels_key())
+    return hashlib.sha256("\n".join((text, *versions)).encode()).hexdigest()[:16]
+
+
+@cache
+def _kernels_key() -> str:
+    """A hash of the kernels' files: Numba looks at the date of the calling file alone."""
+    found = hashlib.sha256()
+    for path in sorted(Path(importlib.import_module(PLAIN).__path__[0]).glob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _plain_name(name: str) -> str:
+    return "".join(ch if ch.isascii() and ch.isalnum() else "_" for ch in name) or "model"
