@@ -49,5 +49,5 @@ def _count(spans: Iterable[Span], sizes: Mapping[str, int]) -> int:
             case Number(value=value):
                 found *= int(value)
             case Size(dim=dim):
-                found *= sizes[dim]
+                found *= sizes.get(dim, 1)  # (of tables, which are not made yet)
     return found

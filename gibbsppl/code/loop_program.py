@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -68,16 +69,14 @@ class Functions:
     record: Callable[..., None] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class LoopProgram:
-    """A sweep in loops, with all that depends on data alone."""
+    """A sweep in loops for data; what depends on data alone is computed when it is asked for."""
 
     sweep_value: Sweep
-    module: LoopModule
-    constants: tuple[Array, ...]
-    sizes: Array
-    all_sizes: Mapping[str, int]
-    works: tuple[Array, ...]
+    data: Values
+    model_sizes: Mapping[str, int]
+    looked_at: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -88,12 +87,42 @@ class LoopProgram:
         outputs: tuple[str, ...] = (),
     ) -> LoopProgram:
         """The program of a sweep for data."""
-        module = module_of(sweep, outputs)
-        arrays, known = constants_of(sweep, data, {d.name: n for d, n in sizes.items()})
-        found = tuple(_as(arrays[n], _type(sweep, n)) for n in module.constants)
-        order = np.array([known[d] for d in module.sizes], dtype=np.int64)
-        works = tuple(made_work(name) for name in module.works)
-        return cls(sweep, module, found, order, known, works)
+        return cls(sweep, data, {d.name: n for d, n in sizes.items()}, outputs)
+
+    @cached_property
+    def module(self) -> LoopModule:
+        """The text of the loops, and the order of their arguments."""
+        return module_of(self.sweep_value, self.looked_at)
+
+    @cached_property
+    def _prepared(self) -> tuple[dict[str, Array], dict[str, int]]:
+        return constants_of(self.sweep_value, self.data, self.known_sizes)
+
+    @property
+    def known_sizes(self) -> dict[str, int]:
+        """The sizes of the dims that are known before anything is computed."""
+        return {**self.model_sizes, **self.sweep_value.sizes}
+
+    @cached_property
+    def constants(self) -> tuple[Array, ...]:
+        """All that the loops read beside the state."""
+        arrays, _ = self._prepared
+        return tuple(_as(arrays[n], _type(self.sweep_value, n)) for n in self.module.constants)
+
+    @property
+    def all_sizes(self) -> dict[str, int]:
+        """The sizes of all dims."""
+        return self._prepared[1]
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The sizes that the loops read."""
+        return np.array([self.all_sizes[d] for d in self.module.sizes], dtype=np.int64)
+
+    @cached_property
+    def works(self) -> tuple[Array, ...]:
+        """The arrays that kernels work in."""
+        return tuple(made_work(name) for name in self.module.works)
 
     def compiled(self) -> Functions:
         """The functions of the module, compiled when they are first called."""
@@ -152,7 +181,7 @@ def constants_of(
     arrays = {
         n: _as(data[n], a.type) for n, a in sweep.arrays.items() if a.kind == "data"
     }
-    known = {**sizes, **sweep.sizes}
+    known = dict(sizes)
     for table in sweep.tables:
         made = made_by(table, {**data, **arrays}, known)
         arrays |= made
@@ -165,7 +194,8 @@ def made_by(table: Table, data: Values, sizes: Mapping[str, int]) -> dict[str, A
     """The tables that a function of the runtime makes."""
     arguments = [_resolved(a, data, sizes) for a in table.arguments]
     found = getattr(position_tables, table.function)(*arguments)
-    return {n: np.ascontiguousarray(v) for n, v in zip(table.names, found, strict=True)}
+    made = zip(table.names, found, strict=True)
+    return {n: np.asarray(v, order="C") for n, v in made}  # (numbers stay without axes)
 
 
 def _resolved(argument: Any, data: Values, sizes: Mapping[str, int]) -> Any:

@@ -53,7 +53,7 @@ def engine_for(
         loops = lowered()
     except NotLoweredError:
         return numpy
-    if not is_worth_compiling(loops.sweep_value, loops.all_sizes, sweeps):
+    if not is_worth_compiling(loops.sweep_value, loops.known_sizes, sweeps):
         return numpy
     if not is_installed():
         say(f'gibbsppl: {sweeps} sweeps would be faster compiled: pip install "gibbsppl[fast]".')

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from gibbsppl.runtime.types import Array, Ints
 
 __all__ = [
     "array_in_order",
+    "as_computed",
     "as_given",
     "chart_in_order",
     "elements_in_order",
@@ -29,6 +30,11 @@ __all__ = [
     "missing_positions",
     "pattern_in_order",
 ]
+
+
+def as_computed(make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
+    """The arrays that a function makes."""
+    return make()
 
 
 def as_given(*arrays: Array) -> tuple[Array, ...]:

@@ -126,7 +126,7 @@ def _density(
     place = Leaf(step.place.array, *dims)
     found = _statistics(w, step, chosen, coefficients, place)
     for c in step.terms:
-        value = w.expr(c.value)
+        value = w.plain(c.value)
         if c.place:
             value = guarded(w, c.place, dims, value, ZERO)
         found.append((growth(c.value, place.array.name), value))

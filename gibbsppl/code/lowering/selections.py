@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.expressions import Element, Expr, Number, Position, Span, at
@@ -70,14 +71,14 @@ def _in_order(
 def _of_table(
     w: Workshop, array: str, dims: tuple[Dim, ...], names: tuple[str, ...], *, one_by_one: bool
 ) -> Selection:
-    along = w.fresh(f"{array}_drawn") if not names or w.arrays[names[0]].dims == () else (
-        w.arrays[names[0]].dims[0]
-    )
+    known = w.arrays[names[0]].dims if names else ()
+    along = known[0] if known else w.fresh(f"{array}_drawn")
     found = zip(names, dims, strict=True)
     w.arrays |= {n: Array((along,), "table", "int", of=d.name) for n, d in found}
     indices = {
         d.name: Element(n, (Position(along),)) for d, n in zip(dims, names, strict=True)
     }
     over = (Span.whole(along),) if names else ()
+    w.own_sizes.setdefault(along, prod(w.size(d) for d in dims))  # (no more than these)
     return Selection(over, indices, one_by_one)
 

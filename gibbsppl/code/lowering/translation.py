@@ -63,12 +63,13 @@ class Translation:
     """What is known where expressions are translated.
 
     ``known`` are the random arrays, dims and sizes; ``continuous`` the arrays that are zero with
-    probability zero.
+    probability zero; ``squares`` a sum of squares about a centre, where that saves the data.
     """
 
     graph: Graph
     known: Known
     continuous: frozenset[str]
+    squares: Callable[[sp.Expr, tuple[Range, ...]], Expr | None] | None = None
 
     def __call__(self, expr: sp.Expr) -> Expr:
         """The expression over arrays."""
@@ -179,6 +180,8 @@ def _over(to: Translation, expr: Over) -> Expr:
         return to(pushed)
     factors = weighted(_exponentials_together(to, sp.Mul.make_args(body)), to.continuous)
     coefficient, rest = sp.Mul(*factors).as_coeff_Mul() if len(factors) > 1 else (1, factors[0])
+    if rest == body and (centred := _centred(to, body, ranges)) is not None:
+        return centred
     if coefficient not in (1, -1) and rest != 1:
         over, under = _parted(abs(sp.sympify(coefficient)))
         inner = product([Number(over), to(_nest(rest, ranges))])
@@ -187,6 +190,14 @@ def _over(to: Translation, expr: Over) -> Expr:
     if coefficient == -1:
         return negative(to(_nest(rest, ranges)))
     return Reduce(product([to(f) for f in factors]), tuple(map(to.span, ranges)))
+
+
+def _centred(to: Translation, body: sp.Expr, ranges: tuple[Range, ...]) -> Expr | None:
+    """A sum of squares about a centre; None for other sums, and where that is no gain."""
+    base, power = body.as_base_exp()
+    if to.squares is None or power != 2 or dims_of(body) != {r.dim for r in ranges}:
+        return None
+    return to.squares(base, ranges)
 
 
 def _exponentials_together(to: Translation, factors: tuple[sp.Expr, ...]) -> list[sp.Expr]:

@@ -6,9 +6,10 @@ Comes in: a schedule and its data. A kernel's `lower` adds statements and asks f
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from gibbsppl.code.arrays.expressions import Expr, Position, Span
 from gibbsppl.code.arrays.groups import Groups
 from gibbsppl.code.arrays.statements import Loop, Statement, Type
 from gibbsppl.code.arrays.sweeps import Array, Kind, Table
+from gibbsppl.code.lowering.squares import expanded, values_at_centre
 from gibbsppl.code.lowering.translation import Translation
+from gibbsppl.derive.centring import about_centre
 from gibbsppl.derive.contractions import data_only
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
@@ -64,11 +67,46 @@ class Workshop:
         random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
         known = data_only(random | self.local, self.graph)
         known = replace(known, sizes={**self.graph.sizes, **self.sizes})
-        return Translation(self.graph, known, frozenset(continuous_arrays(self.graph)))
+        continuous = frozenset(continuous_arrays(self.graph))
+        return Translation(self.graph, known, continuous, self._squares)
+
+    def _squares(self, base: sp.Expr, ranges: tuple[Range, ...]) -> Expr | None:
+        """A sum of squares about a centre; None where that is no gain."""
+        to = replace(self.translation, squares=None)
+        about = about_centre(self.graph, base, ranges, to.known)
+        if about is None or any(p.name in self.local for p in about.parts):
+            return None
+        stems = ("squares", *(f"{p.name}_{w}" for p in about.parts for w in ("centre", "slope")))
+        dims = ((), *(p.dims for p in about.parts for _ in range(2)))
+        make = partial(values_at_centre, about, self.data, self.graph.sizes)
+        names = self.computed(("centre", base, ranges), stems, dims, make)
+        random = data_only(to.known.random | {p.away for p in about.parts}, about.graph)
+        inner = replace(to, graph=about.graph, known=replace(random, sizes=to.known.sizes))
+        spans = {p.name: tuple(map(self.span, p.dims)) for p in about.parts}
+        return expanded(about, names, tuple(map(inner, about.forms)), spans)
+
+    def computed(
+        self,
+        key: object,
+        stems: tuple[str, ...],
+        dims: Iterable[tuple[Dim, ...]],
+        make: Callable[[], tuple[Any, ...]],
+    ) -> tuple[str, ...]:
+        """The names of tables of real numbers that are computed when they are needed."""
+        if key not in self.tables:
+            names = tuple(map(self.fresh, stems))
+            self.tables[key] = Table(names, "as_computed", (make,))
+            axes = (tuple(d.name for d in own) for own in dims)
+            self.arrays |= {n: Array(a, "table") for n, a in zip(names, axes, strict=True)}
+        return self.tables[key].names
 
     def expr(self, expr: sp.Expr) -> Expr:
         """An expression of the model over arrays."""
         return self.translation(expr)
+
+    def plain(self, expr: sp.Expr) -> Expr:
+        """An expression of a candidate, which no sum of squares has a centre for."""
+        return replace(self.translation, squares=None)(expr)
 
     def add(self, *statements: Statement) -> None:
         """Add statements to the sweep."""
