@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gibbsppl.code.arrays.expressions import Number, Size, Span
-from gibbsppl.code.arrays.statements import Draw, Loop, Statement, inner, spans_of
+from gibbsppl.code.arrays.statements import Choice, Draw, Loop, Statement, inner, spans_of
 from gibbsppl.code.arrays.sweeps import Sweep, every
 
 # Seconds that NumPy takes for a statement whatever the arrays, for a draw by a log density, and
@@ -31,6 +31,8 @@ def is_worth_compiling(sweep: Sweep, sizes: Mapping[str, int], sweeps: int) -> b
 def _saved(s: Statement, sizes: Mapping[str, int], times: int) -> float:
     """The seconds that a statement takes longer in NumPy, carried out so many times."""
     count = _count(spans_of(s), sizes)
+    if isinstance(s, Choice):
+        return sum(_saved(b, sizes, times) for b in inner(s)) / max(1, len(s.bodies))
     if isinstance(s, Loop):
         return sum(_saved(b, sizes, times * count) for b in s.body)
     found = A_STATEMENT * times + A_NUMBER * times * count

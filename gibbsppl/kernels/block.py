@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from gibbsppl.code.elements import call_text, made, state_text
-from gibbsppl.code.lowering.draws import lower_block
+from gibbsppl.code.lowering.blocks import lower_block
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import kept_axes_text

@@ -8,6 +8,8 @@ from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.arguments import methods_told
 from gibbsppl.code.elements import moved
 from gibbsppl.code.joint import joint_coefficients, joint_name
+from gibbsppl.code.lowering.elliptical import lower_ellipse
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
@@ -84,6 +86,10 @@ class EllipseMove(Kernel):
         (name,) = step.variables
         arguments = f's, "{name}", {call}, c["{joint}"], {given}(s, c)'
         return moved(f's["{name}"]', "elliptical_slice", arguments)
+
+    def lower(self, workshop: Workshop, step: Move) -> None:
+        """The move of one vector; independent elements are moved by the program in NumPy."""
+        lower_ellipse(workshop, step, self.reference)
 
     def _module(self, module: Module, step: Move) -> Module:
         """The module with the normal part as one more step."""

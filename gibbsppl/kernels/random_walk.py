@@ -17,6 +17,8 @@ import numpy as np
 from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.arguments import check_between, methods_told
 from gibbsppl.code.elements import index_text, moved, selection
+from gibbsppl.code.lowering.moves import lower_walk
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.match_results import NotConjugate
@@ -94,6 +96,10 @@ class RandomWalk(Kernel):
         is_told = name in OF_PARTS and step.statement.support.is_discrete
         told = ", whole=True" if is_told else ""
         return moved(state, name, f"{state}, {arguments}{bounds}{told}")
+
+    def lower(self, workshop: Workshop, step: Move) -> None:
+        """The steps of single elements; those of vectors are made by the program in NumPy."""
+        lower_walk(workshop, step, self.scale, self.target_accept)
 
     def probabilities(
         self, graph: Graph, step: Move, given: LogDensity, values: Values, labels: range

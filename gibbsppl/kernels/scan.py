@@ -14,6 +14,8 @@ from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.code.elements import made
 from gibbsppl.code.labels import weight_lines
 from gibbsppl.code.lines import INDENT, assigned
+from gibbsppl.code.lowering.scans import lower_at_once, lower_recomputed, lower_scan
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.maintained import (
     in_state_with_maintained,
     maintained_functions,
@@ -27,7 +29,6 @@ from gibbsppl.code.text import PRODUCT
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.errors import NotLoweredError
 from gibbsppl.explain.columns import columns
 from gibbsppl.explain.columns import indented as further_in
 from gibbsppl.explain.derivation import WIDTH, Derivation
@@ -124,10 +125,15 @@ class ScanDraw(LabelDraw):
             parts += [_log_density(module, self), _weights(module, self)]
         return "\n\n\n".join(parts)
 
-    def lower(self, workshop: Any) -> None:
-        """A scan has loops of its own, which are compiled apart."""
-        del workshop
-        raise NotLoweredError(f"{self.name}: a scan of labels with others integrated out.")
+    def lower(self, workshop: Workshop) -> None:
+        """A scan, element by element; an approximate one, all elements at once."""
+        scan = self.conditional
+        if self.weights is not None:
+            lower_at_once(workshop, self, scan, self.weights, self.terms)
+        elif scan.recomputed:
+            lower_recomputed(workshop, self, scan, self.terms)
+        else:
+            lower_scan(workshop, self, scan)
 
     def lines(self, module: Module) -> list[str]:
         """The scan; arrays that other steps have changed are computed anew before it."""

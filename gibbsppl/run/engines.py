@@ -104,6 +104,8 @@ class Compiled:
         tuned = {n: a for n, a in arrays.items() if n.startswith("~")}
         chain.state |= {n: a[()] for n, a in arrays.items() if n not in tuned}
         put_tuning(chain.state, tuned)
+        for name in self.loops.sums:
+            chain.state.pop(name, None)
         chain.sweep += sweeps
 
     def _timed(self, call: Callable[[], None], sweeps: int) -> None:
