@@ -21,7 +21,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.output.diagnostics import ess_bulk, r_hat
 from gibbsppl.output.draws import Draws
 from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
-from gibbsppl.schedule import Schedule
+from gibbsppl.schedule.sweeps import Schedule
 
 # What `compile` takes by name.
 Settings = Mapping[str, Any]

@@ -6,10 +6,14 @@ those that are marked where they stand. ``quick_tests.txt`` has the files of the
 ``pytest -m quick``, which collects no others.
 """
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+
+# Tests change the package under way, of which a cache on the disk knows nothing.
+os.environ["GIBBSPPL_CACHE"] = "off"
 
 GOLDEN = Path(__file__).parent / "golden"
 LONG_TESTS = Path(__file__).parent / "long_tests.txt"

@@ -35,8 +35,8 @@ LAYERS = (
     ("planning",),
     ("initial", "predict", "atlas"),
     ("checks",),
-    ("comparison", "model_files"),
-    ("settings",),
+    ("comparison", "model_files", "cache"),
+    ("settings", "deriving"),
     ("sampler",),
     ("cli",),
     ("__main__",),
@@ -280,6 +280,32 @@ def test_importing_the_package_loads_numpy_alone():
     assert [m for m in shown if m.startswith("gibbsppl.")] == []
 
 
+# The parts of the package that an ordinary run loads; checks, predictions, files and programs of
+# BUGS are others.
+RUN = (
+    *("algebra", "analysis", "arguments", "cache", "code", "derive", "deriving", "errors"),
+    *("explain", "families", "initial", "kernels", "language", "model", "output", "pieces"),
+    *("planning", "rewrites", "run", "runtime", "sampler", "schedule", "settings"),
+)
+# Normal and Gamma draws, and small matrices, need few parts of SciPy.
+NOT_FOR_RATS = {
+    *("scipy.optimize", "scipy.stats", "scipy.special", "scipy.sparse", "tqdm"),
+    *("xarray", "pandas", "h5py", "numba", "arviz"),
+}
+
+
+def test_the_command_line_saves_draws_without_xarray_and_loads_no_more_of_scipy(tmp_path):
+    _, shown = packages_loaded(
+        "from gibbsppl.cli import main\n"
+        "main(['run', 'models/rats.py', '--draws', '50', '--warmup', '5', '--quiet', '--out', "
+        f"{str(tmp_path / 'draws.nc')!r}])"
+    )
+
+    found = {m.split(".")[1] for m in shown if m.startswith("gibbsppl.")}
+    assert found <= {*RUN, "cli", "model_files"}
+    assert NOT_FOR_RATS & set(shown) == {"h5py"}
+
+
 def test_a_run_loads_no_optimiser_where_a_start_is_drawn_and_the_posterior_is_proper():
     _, shown = packages_loaded(
         "import gibbsppl as gp\nfrom models import rats\n"
@@ -287,7 +313,8 @@ def test_a_run_loads_no_optimiser_where_a_start_is_drawn_and_the_posterior_is_pr
     )
 
     assert "gibbsppl.run" in shown
-    assert not {"scipy.optimize", "scipy.stats", "xarray"} & set(shown)
+    assert not NOT_FOR_RATS & set(shown)
+    assert {m.split(".")[1] for m in shown if m.startswith("gibbsppl.")} <= set(RUN)
 
 
 def test_importing_the_package_takes_hardly_longer_than_numpy():

@@ -4,13 +4,14 @@ Nothing is derived here but repairs, which are searched for when they are asked 
 
 - `schedule_text`: the steps of a sweep; `derivation`: all of one variable, with `families` (how it
   was recognised), `terms` (natural parameters), `interweaving`, `leaves`, `source_lines`
+- `rewriting`: the rewrites made, and the possible further ones
 - `repairs`: the changes of a model that would give a closed form, by other `priors` and by
   `rescaling` of variables
 - `names` and `columns` for all of these
 """
 
 from gibbsppl.explain.derivation import explained
-from gibbsppl.explain.leaves import leaf_lines
-from gibbsppl.explain.schedule_text import parts_told, schedule_text
+from gibbsppl.explain.rewriting import rewrites_told
+from gibbsppl.explain.schedule_text import schedule_text
 
-__all__ = ["explained", "leaf_lines", "parts_told", "schedule_text"]
+__all__ = ["explained", "rewrites_told", "schedule_text"]
