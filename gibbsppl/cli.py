@@ -150,7 +150,8 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     run_options.add_argument(
         "--monitor", type=_names, default=(), metavar="X,Y",
-        help=f"variables to record (default: all that are drawn); also {DEVIANCE} and {PENALTY}",
+        help="variables to record (default: all but large arrays of labels and counts); also "
+        f"{DEVIANCE} and {PENALTY}",
     )  # fmt: skip
     run_options.add_argument("--coda", metavar="PREFIX", help="write files of the CODA format too")
     run_options.add_argument("--seed", type=_count, help="a whole number (default: a fresh one)")
@@ -185,11 +186,12 @@ def run(options: argparse.Namespace) -> int:
         seed=seed,
         thin=options.thin,
         init=inits,
-        keep=_kept(sampler, options, told),
+        keep=_kept(sampler, options, recorded, told),
         progress=not options.quiet,
     )
+    told = tuple(n for n in told or drawn if n in drawn) or tuple(drawn)
     # Saved first: what is computed from draws may need more memory than there is.
-    _saved(drawn.only(told or tuple(drawn)), out)
+    _saved(drawn.only(told), out)
     try:
         draws, dic = _monitored(sampler, drawn, options, told, seed)
         say(_starts(draws), draws.summary(), f"\n\n{dic}".rstrip(), sep="", end="\n\n")
@@ -208,14 +210,14 @@ def _monitored(
     sampler: Sampler,
     drawn: Draws,
     options: argparse.Namespace,
-    told: tuple[str, ...] | None,
+    told: tuple[str, ...],
     seed: int,
 ) -> tuple[Draws, str]:
     """The draws of what is monitored, the deviance too, and the penalty as text."""
     draws = sampler.deviance(drawn) if DEVIANCE in options.monitor else drawn
     dic = f"{sampler.dic(draws, seed=seed)}\n\n" if PENALTY in options.monitor else ""
     named = tuple(n for n in options.monitor if n != PENALTY)
-    return draws.only(named or told or tuple(draws)), dic
+    return draws.only(named or told), dic
 
 
 def _told(sampler: Sampler, options: argparse.Namespace) -> tuple[str, ...] | None:
@@ -228,14 +230,22 @@ def _told(sampler: Sampler, options: argparse.Namespace) -> tuple[str, ...] | No
 
 
 def _kept(
-    sampler: Sampler, options: argparse.Namespace, told: tuple[str, ...] | None
+    sampler: Sampler,
+    options: argparse.Namespace,
+    recorded: tuple[str, ...],
+    told: tuple[str, ...] | None,
 ) -> tuple[str, ...] | None:
-    """The variables to record: the reported ones, and the needs of the deviance; None for all."""
-    if told is None or not {DEVIANCE, PENALTY} & set(options.monitor):
-        return told
+    """The variables to record: the monitored ones, and the needs of the deviance; None by default.
+
+    The deviance may need what is left out by default.
+    """
+    if not {DEVIANCE, PENALTY} & set(options.monitor):
+        return recorded or None
     from gibbsppl.predict.deviance import needed  # noqa: PLC0415  (only when asked for)
 
-    return tuple(dict.fromkeys((*told, *needed(sampler.graph))))
+    graph = sampler.graph
+    reported = told or (*graph.drawn, *(d.name for d in graph.deterministics))
+    return tuple(dict.fromkeys((*reported, *needed(graph))))
 
 
 def _inits(paths: Sequence[Path], model: Model) -> Init:

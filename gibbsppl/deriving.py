@@ -29,6 +29,7 @@ from gibbsppl.planning import (
     planned,
 )
 from gibbsppl.rewrites import REWRITES, rewritten
+from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import blocks_of, check_names
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
@@ -41,12 +42,14 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
     """What follows from a graph, a ``declared`` one that has no limits of parameters yet."""
     limited = within_domains(graph, data) if declared else graph
     schedule, known = scheduled(limited, data, settings)
-    dims = {n: tuple(d.name for d in v.dims) for n, v in schedule.whole.variables.items()}
+    dims = {n: v.dims for n, v in schedule.whole.variables.items()}
+    dims |= {d.name: d.dims for d in limited.deterministics}
     facts = Facts(
         source=write_numpy(schedule),
         text=schedule_text(schedule, known),
         limits=limited.potentials[len(graph.potentials) :],
-        dims=dims,
+        dims={name: tuple(d.name for d in own) for name, own in dims.items()},
+        types=integer_types(schedule.whole, known),
         looked_at=looked_at(schedule),
     )
     return Derivation(facts, limited, known, lambda: schedule, functions_of(schedule), schedule)

@@ -19,6 +19,10 @@ class CompileError(GibbspplError):
     """The model is valid, but no sampler with the settings asked for can be made."""
 
 
+class NotLoweredError(CompileError):
+    """A part of a model that the array language does not have yet."""
+
+
 class RunError(GibbspplError):
     """A run cannot start or go on: initial values, memory, a state that is not finite."""
 

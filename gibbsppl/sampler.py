@@ -33,7 +33,9 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
-from gibbsppl.run.sampling import Chain, Seed, check_memory, run, seed_sequence, streams
+from gibbsppl.run.choice import Backend, checked_backend, engine_for
+from gibbsppl.run.engines import Interpreted
+from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.scanning import RandomScan
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
+    from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison, Settings
     from gibbsppl.language import Model
     from gibbsppl.predict.deviance import Dic
@@ -250,6 +253,7 @@ class Sampler:
         thin: int = 1,
         init: Init = None,
         keep: Sequence[str] | None = None,
+        backend: Backend | None = None,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -258,48 +262,58 @@ class Sampler:
         ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
         recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
-        one such mapping for each chain. ``keep`` names the variables to keep (all by default);
-        above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
-        reports the rest, which ``draws.interrupted`` does too.
+        one such mapping for each chain. ``keep`` names the variables to keep. By default these are
+        all of the model's but labels and counts, each with draws of more than 64 MiB, such as
+        labels of 100,000 points: a line on stderr and ``draws.left_out`` say so. Whole numbers have
+        the smallest integer type that holds their support, which products can leave: see
+        docs/sampling.md. ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or
+        ``"auto"``: loops where so many sweeps save more than compiling takes. Above
+        ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and reports
+        the rest, which ``draws.interrupted`` does too.
         """
         if not self.program.steps or (keep is not None and not len(keep)):
             raise RunError(
                 f"{self.graph.name}: there is nothing to draw or to keep; a run needs a latent "
                 "variable, and keep= at least one name."
             )
-        check_memory({self.graph.name: 8 * chains * draws}, limit_bytes)  # (a number each at least)
+        kind = checked_backend(backend)
+        check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence = seed_sequence(seed)
         starts, notes = self.initial_states(chains, sequence, init)
+        own = (self.program, self.constants)
+        sweeps = chains * (warmup + draws * thin)
+        engine = engine_for(kind, Interpreted(*own), self.loops, sweeps, self.derivation.worth)
         result = run(
-            self.program,
-            self.constants,
-            starts,
-            draws=draws,
-            warmup=warmup,
-            thin=thin,
-            keep=keep,
-            progress=progress,
-            limit_bytes=limit_bytes,
-        )
+            *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
+            types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,
+        )  # fmt: skip
+        made = {"seed": sequence.entropy, "backend": engine.name}
+        made["started_by_rule"] = ", ".join(n for n, t in notes.items() if t not in FIXED)
+        return self._draws(result, made)
+
+    def loops(self) -> LoopProgram:
+        """The sweep in plain loops, which Numba compiles."""
+        from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (only where it is compiled)
+
+        return loops_of(self.schedule, self.data, self.constants)
+
+    def _draws(self, result: RunResult, started: Attributes) -> Draws:
+        """The draws with the names of their dims, their coords, the data, and how they were made.
+
+        ``started`` says where the chains have started, and what has made their sweeps.
+        """
+        values = result.values
         attributes = {
             "model": self.graph.name,
-            "seed": sequence.entropy,
-            "warmup": warmup,
-            "thin": thin,
-            "backend": "numpy",
+            **started,
+            "warmup": result.warmup,
+            "thin": result.thin,
             "sampling_seconds": result.seconds[1],
             "warmup_seconds": result.seconds[0],
             "interrupted": result.interrupted,
-            "started_by_rule": ", ".join(n for n, t in notes.items() if t not in FIXED),
+            "left_out": result.left_out,
         }
-        return self._draws(result.values, attributes, result.rates)
-
-    def _draws(
-        self, values: Mapping[str, Array], attributes: Attributes, rates: Mapping[str, Array]
-    ) -> Draws:
-        """The draws with the names of their dims, their coords and the data."""
-        dims = dict(self.derivation.facts.dims)
-        dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
+        dims = self.derivation.facts.dims
         observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
         observed |= {p.of for p in self.graph.potentials if p.of is not None}
         own = self.graph.variables
@@ -311,15 +325,9 @@ class Sampler:
             coords={d: np.asarray(c) for d, c in self.coords.items() if d in used},
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
-            sample_stats={f"{ACCEPTANCE}{name}": rate for name, rate in rates.items()},
+            sample_stats={f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()},
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
-
-    @property
-    def compared_by_default(self) -> tuple[str, ...]:
-        """The latent variables that `compare` looks at by default: all but labels."""
-        latent = {s.target.array.name: s.support.is_discrete for s in self.graph.latent}
-        return tuple([n for n, discrete in latent.items() if not discrete] or latent)
 
     def compare(
         self,

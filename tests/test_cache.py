@@ -13,6 +13,10 @@ import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array, Dim
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.cache import derivation, fingerprint, folder, packing, unpacking
+from gibbsppl.code.cache_folder import VARIABLE, cache_folder
+from gibbsppl.code.loop_text import loading
+from gibbsppl.code.worth import NEVER, Worth
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.families.rows import Family, Parameter
 from gibbsppl.language.statements import constructor
 from models import hidden_markov, horseshoe, lda, pumps, rats, robust_regression, salm, seeds
@@ -22,11 +26,10 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """The folder of a cache of its own."""
-    found = tmp_path / "cache"
-    monkeypatch.setenv(folder.VARIABLE, str(found))
+    """The folder of derivations in a cache of its own."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(derivation, "_kept_by_now", [])
-    return found
+    return tmp_path / "cache" / "derivations"
 
 
 @pytest.fixture
@@ -269,6 +272,81 @@ def test_errors_are_not_kept(place, derived):
     assert len(derived) == 2
 
 
+# ---- what compiled sweeps are worth ------------------------------------------------------------
+
+
+@pytest.fixture
+def lowered(monkeypatch):
+    """The names of the schedules of which loops were made."""
+    import gibbsppl.code.loop_program as module
+
+    names, make = [], module.loops_of
+
+    def counted(schedule, *arguments):
+        names.append(schedule.graph.name)
+        return make(schedule, *arguments)
+
+    monkeypatch.setattr(module, "loops_of", counted)
+    return names
+
+
+def short_run(sampler, backend="auto"):
+    return sampler.sample(3, warmup=2, chains=1, seed=1, progress=False, backend=backend)
+
+
+def test_loops_are_made_once_to_see_what_they_are_worth(place, derived, lowered):
+    first = gp.compile(model())
+    for _ in range(2):
+        assert short_run(first).attributes["backend"] == "numpy"
+    again = gp.compile(model())
+    short_run(again)
+
+    assert (len(derived), len(lowered), len(entries(place))) == (1, 1, 1)
+    assert again.derivation.facts == first.derivation.facts
+    assert again.derivation.made is None
+    assert 0 < again.derivation.facts.worth.saved < again.derivation.facts.worth.compiling
+
+
+def test_a_run_in_numpy_does_not_ask_what_loops_are_worth(place, derived, lowered):
+    first = gp.compile(model())
+    short_run(first, "numpy")
+    assert (first.derivation.facts.worth, lowered) == (None, [])
+    short_run(gp.compile(model()))
+    assert gp.compile(model()).derivation.facts.worth is not None
+    assert (len(derived), len(lowered)) == (1, 1)
+
+
+def test_loops_are_made_again_where_they_are_worth_it(place, derived, lowered, monkeypatch):
+    pytest.importorskip("numba")
+    short_run(gp.compile(model()))
+    kept = gp.compile(model())
+    monkeypatch.setattr(Worth, "pays", lambda self, sweeps: True)
+    assert short_run(kept).attributes["backend"] == "compiled"
+    assert (len(derived), len(lowered)) == (1, 2)
+
+
+def test_of_what_has_no_loops_this_is_kept(place, derived, monkeypatch):
+    asked = []
+
+    def refuse(schedule, *_):
+        asked.append(schedule)
+        raise NotLoweredError("a part without loops.")
+
+    monkeypatch.setattr("gibbsppl.code.loop_program.loops_of", refuse)
+    for _ in range(2):
+        sampler = gp.compile(model())
+        assert short_run(sampler).attributes["backend"] == "numpy"
+        assert sampler.derivation.facts.worth == NEVER
+    assert len(asked) == 1
+
+
+def test_what_is_not_kept_is_known_as_long_as_the_sampler(derived, lowered):
+    sampler = gp.compile(model())
+    for _ in range(2):
+        short_run(sampler)
+    assert len(lowered) == 1
+
+
 # ---- the folder ------------------------------------------------------------------------------
 
 
@@ -329,7 +407,7 @@ def test_files_of_other_users_are_ignored(place, derived, monkeypatch):
 
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, place, derived, monkeypatch):
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv(folder.VARIABLE, str(tmp_path / "file" / "cache"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "file" / "cache"))
     for _ in range(2):
         gp.compile(model())
 
@@ -347,7 +425,7 @@ def test_a_disk_that_is_full_leaves_nothing(place, derived, monkeypatch):
 
 
 def test_off_is_off(place, derived, monkeypatch):
-    monkeypatch.setenv(folder.VARIABLE, "off")
+    monkeypatch.setenv(VARIABLE, "off")
     for _ in range(2):
         gp.compile(model())
 
@@ -356,12 +434,40 @@ def test_off_is_off(place, derived, monkeypatch):
 
 
 def test_the_folder_is_where_caches_are(monkeypatch, tmp_path):
-    monkeypatch.delenv(folder.VARIABLE, raising=False)
+    monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert folder.folder() == tmp_path / "gibbsppl" / "derivations"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert folder.folder() == tmp_path / ".cache" / "gibbsppl" / "derivations"
+    assert loading.folder() == tmp_path / ".cache" / "gibbsppl" / "loops"
+
+
+def test_derivations_and_loops_are_in_the_folder_that_is_named(place):
+    assert folder.folder() == place
+    assert loading.folder() == place.parent / "loops"
+    assert loading.folder().stat().st_mode & 0o077 == 0
+
+
+def test_loops_that_are_not_kept_are_in_a_folder_that_goes(tmp_path):
+    environment = {**os.environ, VARIABLE: "off", "TMPDIR": str(tmp_path)}
+    code = "from gibbsppl.code.loop_text.loading import folder; print(folder(), folder().exists())"
+    shown = out_of(code, environment).split()
+
+    assert Path(shown[0]).parent == tmp_path
+    assert shown[1] == "True"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_loops_are_written_where_no_other_user_writes(place, monkeypatch, tmp_path):
+    assert loading.folder() == place.parent / "loops"
+    monkeypatch.setattr(os, "getuid", lambda: -1)
+    assert loading.folder() == loading._passing()
+    monkeypatch.undo()
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "file" / "cache"))
+    assert loading.folder() == loading._passing()
+    assert cache_folder("loops") == tmp_path / "file" / "cache" / "loops"
 
 
 def test_what_was_not_read_for_longest_is_removed(place, monkeypatch):
@@ -416,7 +522,7 @@ print(hashlib.sha256(sampler.explain().encode()).hexdigest())
 
 # What a run loads of the parts of the package that derive, where all was derived before.
 FEW = {
-    "code": {"program"},
+    "code": {"cache_folder", "program", "worth"},
     "derive": {"designs"},
     "schedule": {"blocks", "kernel", "scanning"},
 }
@@ -426,18 +532,21 @@ NONE = (
 )
 
 
-def test_another_process_finds_what_was_kept_and_loads_no_more(place):
-    environment = {**os.environ, folder.VARIABLE: str(place)}
-    environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
+def out_of(code, environment):
+    """What a program prints in another process."""
+    path = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT,
+        env={**environment, "PYTHONPATH": path}, check=True,
+    )  # fmt: skip
+    return done.stdout
 
-    def run():
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT,
-            env=environment, check=True,
-        )  # fmt: skip
-        return done.stdout.splitlines()
 
-    first, second = run(), run()
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+def test_another_process_finds_what_was_kept_and_loads_no_more(place, backend):
+    """The choice of what carries out sweeps needs no more either, if they are too few."""
+    environment = {**os.environ, VARIABLE: str(place.parent), "GIBBSPPL_BACKEND": backend}
+    first, second = (out_of(PROGRAM, environment).splitlines() for _ in range(2))
 
     assert len(entries(place)) == 1
     assert (first[0], first[2]) == (second[0], second[2])
@@ -447,3 +556,5 @@ def test_another_process_finds_what_was_kept_and_loads_no_more(place):
         allowed = {f"gibbsppl.{part}", *(f"gibbsppl.{part}.{name}" for name in few)}
         assert {m for m in loaded if m.split(".")[1] == part} <= allowed
     assert not {"scipy.special", "scipy.sparse", "scipy.optimize"} & set(second[1].split())
+    lowering = {m for m in first[1].split() if m.startswith("gibbsppl.code.lowering")}
+    assert bool(lowering) == (backend == "auto")

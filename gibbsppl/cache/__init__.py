@@ -5,5 +5,5 @@
 - `packing` and `unpacking`: values as bytes and back, rows of tables by their names
 - `derivation`: what was derived of a model, at once or when asked for
 
-``GIBBSPPL_CACHE`` names the folder, or is "off"; docs/sampling.md says more.
+`gibbsppl.code.cache_folder` says where; docs/sampling.md says more.
 """

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gibbsppl.cache import folder
 from gibbsppl.cache.fingerprint import fingerprint
 from gibbsppl.cache.unpacking import unpacked
+from gibbsppl.code.worth import Worth
 from gibbsppl.initial.drawn_from import DrawnFrom
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Potential
+from gibbsppl.run.recording import Types
 
 if TYPE_CHECKING:
     from gibbsppl.schedule.sweeps import Schedule
@@ -33,21 +36,25 @@ class Facts:
 
     ``limits`` are the potentials that join the declared graph: limits of parameters. ``source`` is
     the generated module, ``text`` the schedule as text, ``dims`` the names of the dims of each
-    variable; ``looked_at`` is seen before a run.
+    variable and quantity, ``types`` the integer types of those that are whole; ``looked_at`` is
+    seen before a run. ``worth`` is that of compiled sweeps, once a run has asked for it.
     """
 
     source: str
     text: str
     limits: tuple[Potential, ...]
     dims: Mapping[str, tuple[str, ...]]
+    types: Types
     looked_at: DrawnFrom
+    worth: Worth | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Derivation:
     """The facts of a derivation, the ``graph`` with its limits, and the data that is read.
 
-    ``functions`` are the user's, by step. ``make`` derives the schedule.
+    ``functions`` are the user's, by step. ``make`` derives the schedule, ``keep`` writes
+    facts that are more than there were.
     """
 
     facts: Facts
@@ -56,6 +63,7 @@ class Derivation:
     make: Callable[[], Schedule]
     functions: Mapping[str, Callable[..., Any]]
     made: Schedule | None = None
+    keep: Callable[[Facts], None] | None = None
 
     @property
     def looked_at(self) -> DrawnFrom:
@@ -69,6 +77,15 @@ class Derivation:
             self.made = self.make()
         return self.made
 
+    def worth(self, estimate: Callable[[], Worth]) -> Worth:
+        """What compiled sweeps are worth: as it was kept, or as ``estimate`` finds it."""
+        if self.facts.worth is None:
+            self.facts = replace(self.facts, worth=estimate())
+            if self.keep is not None:
+                self.keep(self.facts)
+        assert self.facts.worth is not None
+        return self.facts.worth
+
 
 def derivation_of(
     graph: Graph, data: Values, settings: Mapping[str, Any], derive: Callable[[], Derivation]
@@ -80,27 +97,37 @@ def derivation_of(
     if key is None:
         return derive()
     content = folder.read(key)
-    found = None if content is None else _restored(content, graph, data, derive)
+    found = None if content is None else _restored(key, content, graph, data, derive)
     if found is None:
         found = derive()
         if len(_kept_by_now) < MOST_KEPT:
             _kept_by_now.append(key)
-            _keep(key, found, data)
+            found.keep = _keeping(key, found, data)
+            found.keep(found.facts)
     return found
 
 
-def _keep(key: bytes, found: Derivation, data: Values) -> None:
-    """Keep a derivation: facts, arrays that are no data, and the schedule apart."""
+def _keeping(key: bytes, found: Derivation, data: Values) -> Callable[[Facts], None]:
+    """What keeps facts of a derivation, its arrays that are no data, and the schedule apart."""
     from gibbsppl.cache.packing import packed  # noqa: PLC0415  (only after a derivation)
 
     own = {n: None if a is data.get(n) else a for n, a in found.known.items()}
-    content = packed((found.facts, own, packed(found.schedule)))
+    return partial(_keep, key, own, packed(found.schedule))
+
+
+def _keep(
+    key: bytes, own: Mapping[str, Any], schedule: bytes | None, facts: Facts
+) -> None:
+    """Keep a derivation."""
+    from gibbsppl.cache.packing import packed  # noqa: PLC0415  (only where something is new)
+
+    content = packed((facts, own, schedule))
     if content is not None:
         folder.write(key, content)
 
 
 def _restored(
-    content: bytes, graph: Graph, data: Values, derive: Callable[[], Derivation]
+    key: bytes, content: bytes, graph: Graph, data: Values, derive: Callable[[], Derivation]
 ) -> Derivation | None:
     """The derivation that was kept; None if it cannot be read."""
     try:
@@ -117,4 +144,5 @@ def _restored(
         return found
 
     limited = replace(graph, potentials=(*graph.potentials, *facts.limits))
-    return Derivation(facts, limited, known, make, {})
+    keep = partial(_keep, key, own, schedule)
+    return Derivation(facts, limited, known, make, {}, keep=keep)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import time_ns
 
-VARIABLE, OFF = "GIBBSPPL_CACHE", "off"
+from gibbsppl.code.cache_folder import cache_folder
 
 # How many files and bytes are kept: the ones that were not read for longest are removed first.
 MOST_FILES, MOST_BYTES = 512, 256 << 20
@@ -25,15 +25,7 @@ _SUFFIX, _UNFINISHED = ".derivation", ".unfinished"
 
 def folder() -> Path | None:
     """The folder of the cache, which may not exist yet; None where the cache is off."""
-    asked = os.environ.get(VARIABLE, "")
-    if asked == OFF:
-        return None
-    if asked:
-        return Path(asked)
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    with suppress(RuntimeError):  # (some users have no home)
-        return (Path(home) if home else Path.home() / ".cache") / "gibbsppl" / "derivations"
-    return None
+    return cache_folder("derivations")
 
 
 def read(key: bytes) -> bytes | None:

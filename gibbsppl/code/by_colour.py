@@ -17,13 +17,13 @@ from sympy import Mul
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, dims_of
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import bounds_of, colours_name
+from gibbsppl.code.places import colours_name
 from gibbsppl.code.text import PRODUCT, Text
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import Pattern, colours_told
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.pieces.dependence import Place
+from gibbsppl.pieces.dependence import Place, bounds_of
 from gibbsppl.runtime.places import pattern_colours
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.parameters import NaturalParameter

@@ -9,11 +9,11 @@ from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.maintained import writer_of
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import bounds_of, index_text
+from gibbsppl.code.places import index_text
 from gibbsppl.code.text import Text
 from gibbsppl.code.writer import Writer
 from gibbsppl.model.graph import Statement
-from gibbsppl.pieces.dependence import region_of
+from gibbsppl.pieces.dependence import bounds_of, region_of
 from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kinds import QuadraticDraw
 from gibbsppl.schedule.parameters import NaturalParameter, Pair

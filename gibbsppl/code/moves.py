@@ -10,11 +10,12 @@ from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import indented, returned, returned_by, with_gathers
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import bounds_of, ranges_of
+from gibbsppl.code.places import ranges_of
 from gibbsppl.code.text import ATOM, PRODUCT
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
+from gibbsppl.pieces.dependence import bounds_of
 from gibbsppl.pieces.vanishing import may_be_zero
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.parameters import NaturalParameter

@@ -12,7 +12,7 @@ from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import Chart, Pattern, colours_told
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
-from gibbsppl.pieces.dependence import Place, slices_of
+from gibbsppl.pieces.dependence import Place, bounds_of, slices_of
 from gibbsppl.schedule.kinds import Single
 
 
@@ -69,11 +69,6 @@ def colours_name(module: Module, step: Single) -> str:
 def ranges_of(place: Iterable[Place]) -> list[Range]:
     """The ranges of a place, without single positions."""
     return [p for p in place if isinstance(p, Range)]
-
-
-def bounds_of(place: Place) -> tuple[int, int]:
-    """The first position and the one after the last."""
-    return (place, place + 1) if isinstance(place, int) else (place.start, place.stop)
 
 
 def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.kinds import ChangedDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind, Step
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,12 @@ class ConcaveDraw(ChangedDraw, ByDensity):
             drawn = f"log_concave_part(rng, {now}, {chosen.part}, {call}{bounds})"
             return put_part(module, self, where, f"runtime.{drawn}")
         return put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw of each element by its log density."""
+        from gibbsppl.code.lowering.densities import lower_by_density  # noqa: PLC0415  (if compiled)
+
+        lower_by_density(workshop, self, "concave")
 
     # The log density
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.densities import values_in_region
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,12 @@ class BlockDraw(ClosedDraw):
         return False
 
     # Generated code
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw of a vector for each position of the batch."""
+        from gibbsppl.code.lowering.draws import lower_block  # noqa: PLC0415  (if compiled)
+
+        lower_block(workshop, self)
 
     def lines(self, module: Module) -> list[str]:
         """The draw, the dense axes flattened for it and restored afterwards."""

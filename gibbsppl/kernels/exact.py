@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from gibbsppl.schedule.densities import (
 )
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.steps import Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,12 @@ class ExactDraw(ClosedDraw):
         where = where_text(module, self) if not module.is_whole(self) else ""
         where = "[at]" if self.is_by_element else where
         return f", x={now}{where}, alpha={self.alpha!r}"
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw from the family, for each element or element by element."""
+        from gibbsppl.code.lowering.draws import lower_family  # noqa: PLC0415  (if compiled)
+
+        lower_family(workshop, self)
 
     def tables(self, module: Module) -> dict[str, str]:
         """The generator of parameters, if there is one."""

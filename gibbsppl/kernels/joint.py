@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Mul
@@ -32,6 +32,9 @@ from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 from gibbsppl.schedule.precisions import precision_of
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,12 @@ class JointDraw(QuadraticDraw):
         if self.pencil is not None:
             drawn, given = pencil_name(module, self, self.pencil), scaled_name(module, self)
         return [f's.update(c["{drawn}"].draw(rng, s, {given}(s, c)))']
+
+    def lower(self, workshop: Workshop) -> None:
+        """A joint draw of all elements."""
+        from gibbsppl.code.lowering.joint import lower_joint  # noqa: PLC0415  (if compiled)
+
+        lower_joint(workshop, self)
 
     def tables(self, module: Module) -> dict[str, str]:
         """The function of what a pencil is drawn from."""

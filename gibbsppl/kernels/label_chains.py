@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.elements import call_text
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import bounds_of
 from gibbsppl.code.text import Text
 from gibbsppl.derive.contractions import pull_back
 from gibbsppl.derive.label_chains import PREVIOUS, ChainConditional
@@ -25,11 +24,14 @@ from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.terms import at_later, parameter_text
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.pieces.dependence import Place, region_of
+from gibbsppl.pieces.dependence import Place, bounds_of, region_of
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kinds import LabelDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,15 @@ class ChainDraw(LabelDraw):
             options += [f"now={state}", f"known={self._known_text(module)}"]
         arguments = ", ".join((f"*{call_text(module, self)}", *options))
         return [f"{state} = runtime.chain(rng, {arguments})"]
+
+    def lower(self, workshop: Workshop) -> None:
+        """A joint draw of the labels of each chain."""
+        from gibbsppl.code.lowering.draws import lower_chain  # noqa: PLC0415  (if compiled)
+
+        size, along = self.conditional.size, workshop.dims(self.name)[self.axis]
+        dims = {PREVIOUS: size, LABEL: size, self.step: workshop.size(along) - 1}
+        with workshop.with_dims(dims):
+            lower_chain(workshop, self, self.weights, self.transitions)
 
     def _draws_all(self, module: Module) -> bool:
         """Whether no label of the array is known."""

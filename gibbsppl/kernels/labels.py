@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
@@ -30,6 +30,9 @@ from gibbsppl.schedule.densities import (
 from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,12 @@ class FiniteDraw(LabelDraw):
         inside = where[1:-1]
         behind = f"(slice(None), *{inside})" if self.statement.known != 0 else f":, {inside}"
         return [*made(module, self), f"{state}{where} = {draw}(rng, {call}[{behind}]){shift}"]
+
+    def lower(self, workshop: Workshop) -> None:
+        """A draw from log weights, for each element or element by element."""
+        from gibbsppl.code.lowering.draws import lower_labels  # noqa: PLC0415  (if compiled)
+
+        lower_labels(workshop, self, self.weights, self.conditional.label)
 
     def tables(self, module: Module) -> dict[str, str]:
         """The generator of log weights, if there is one."""

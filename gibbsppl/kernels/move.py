@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from gibbsppl.schedule.densities import of_drawn, of_region
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 # The moves of values whose entries are tied to one another, and the lines that these go along.
 MOVES_OF_TIED: Mapping[KindOfSupport, tuple[str, ...]] = {
@@ -126,6 +129,15 @@ class Move(ByDensity):
             f"{INDENT}{positions}",
             ")",
         ]
+
+    def lower(self, workshop: Workshop) -> None:
+        """A slice move of each element, or a move by the kernel asked for."""
+        from gibbsppl.code.lowering.moves import lower_slice  # noqa: PLC0415  (if compiled)
+
+        if self.asked is not None and not self.asked.slices:
+            self.asked.lower(workshop, self)
+        else:
+            lower_slice(workshop, self)
 
     # The log density
 

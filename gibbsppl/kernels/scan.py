@@ -27,6 +27,7 @@ from gibbsppl.code.text import PRODUCT
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.explain.columns import columns
 from gibbsppl.explain.columns import indented as further_in
 from gibbsppl.explain.derivation import WIDTH, Derivation
@@ -122,6 +123,11 @@ class ScanDraw(LabelDraw):
         else:
             parts += [_log_density(module, self), _weights(module, self)]
         return "\n\n\n".join(parts)
+
+    def lower(self, workshop: Any) -> None:
+        """A scan has loops of its own, which are compiled apart."""
+        del workshop
+        raise NotLoweredError(f"{self.name}: a scan of labels with others integrated out.")
 
     def lines(self, module: Module) -> list[str]:
         """The scan; arrays that other steps have changed are computed anew before it."""

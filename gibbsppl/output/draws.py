@@ -41,7 +41,7 @@ from gibbsppl.arguments import (
     shown,
 )
 from gibbsppl.errors import RunError, counted, did_you_mean
-from gibbsppl.output.arrays import Array, Attributes, Named
+from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
 from gibbsppl.output.summary import Summary, block_of, told_apart
 
 if TYPE_CHECKING:
@@ -50,11 +50,14 @@ if TYPE_CHECKING:
 
 RESERVED_DIMS = ("chain", "draw")
 
+TEXT = Kind(lambda value: isinstance(value, str), "a text")
+
 # The attributes that are read again, where there are some.
 READ: Mapping[str, Kind] = {
     "warmup": COUNT,
     "thin": POSITIVE,
-    "interrupted": Kind(lambda value: isinstance(value, str), "a text").or_none(),
+    "interrupted": TEXT.or_none(),
+    "left_out": TEXT.or_none(),
 }
 
 # In sample_stats: the share of accepted steps of a random walk, by name of the moved variable.
@@ -100,9 +103,10 @@ FIELDS = {
 class Draws:
     """The draws of a run, by variable, with dimensions, coordinates, data and statistics.
 
-    ``values``: arrays with axes (chain, draw, *dims). ``dims``: the names of a variable's own
-    dimensions (none for a scalar, which may be missing here). ``coords``: the labels along a
-    dimension (missing: positions). ``observed_data`` and ``constant_data``: dims and array.
+    ``values``: arrays with axes (chain, draw, *dims); whole numbers may be of a small integer type,
+    whose products wrap around: compute with ``draws["n"].astype(int)``. ``dims``: the names of a
+    variable's own dimensions (none for a scalar, which may be missing here). ``coords``: the labels
+    along a dimension (missing: positions). ``observed_data`` and ``constant_data``: dims and array.
     ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
     the seed, that say how the draws were made.
     """
@@ -160,7 +164,8 @@ class Draws:
         if name not in self.values:
             known = ", ".join(self.values)
             raise RunError(f"draws: found no variable {name!r}, only {known}."
-                f"{did_you_mean(name, self.values)}")
+                f"{did_you_mean(name, self.values)}"
+                f"{self.left_out and ' ' + self.left_out}")
         return self.values[name]
 
     def __contains__(self, name: object) -> bool:
@@ -175,12 +180,17 @@ class Draws:
     def __repr__(self) -> str:
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
         lines = [title, *(self._described(name) for name in self.values)]
-        return "\n".join([*lines, *([self.interrupted] if self.interrupted else [])])
+        return "\n".join([*lines, *filter(None, (self.left_out, self.interrupted))])
 
     @property
     def interrupted(self) -> str | None:
         """The part of the run that Ctrl-C has left out, as text; None after a whole run."""
         return self.attributes.get("interrupted")
+
+    @property
+    def left_out(self) -> str:
+        """What the run did not record by default, and how to have it recorded; empty if nothing."""
+        return self.attributes.get("left_out") or ""
 
     def _described(self, name: str) -> str:
         shape = self.values[name].shape[2:]
@@ -195,6 +205,16 @@ class Draws:
         """
         array = self[name]
         return array.reshape(-1, *array.shape[2:])
+
+    def at(self, name: str, rows: Array | int) -> Array:
+        """Some draws to compute with, counted through all chains; whole numbers have 64 bits.
+
+        >>> draws = Draws({"x": np.arange(6, dtype=np.int8).reshape(2, 3)})
+        >>> draws.at("x", 4), draws.at("x", np.array([0, 3]))
+        (np.int64(4), array([0, 3]))
+        """
+        chain, draw = np.divmod(rows, self.draws)
+        return for_arithmetic(self[name][chain, draw])
 
     def only(self, names: Sequence[str]) -> Draws:
         """The draws of some variables, in the order of ``names``.

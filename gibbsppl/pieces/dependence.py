@@ -163,3 +163,8 @@ def _shown(index: Expr, ranges: Mapping[Dim, Range]) -> Place | None:
     if dim is None or dim not in ranges:
         return None
     return Range(dim, ranges[dim].start + shift, ranges[dim].stop + shift)
+
+
+def bounds_of(place: Place) -> tuple[int, int]:
+    """The first position and the one after the last."""
+    return (place, place + 1) if isinstance(place, int) else (place.start, place.stop)

@@ -186,8 +186,7 @@ class _Of:
                 own.put(own.moment(self.what), found)
 
     def _state(self, step: Step, draw: int) -> State:
-        at = divmod(draw, self.draws.draws)
-        values = {n: array[at] for n, array in self.draws.values.items()}
+        values = {n: self.draws.at(n, draw) for n in self.draws}
         # What reads an array that is taken apart reads its parts, which draws do not have.
         for p in self.model.schedule.parts:
             if p.of in values:

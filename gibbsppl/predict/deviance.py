@@ -138,20 +138,19 @@ def _chunks(
                 f"{name}: the observations depend on it, but it is not among the draws "
                 f"({', '.join(draws)}); name it in keep= when sampling."
             )
-    kept = {n: np.moveaxis(draws.stacked(n), 0, -1) for n in names}
-    other = {n: np.roll(a, -draws.draws, axis=-1) for n, a in kept.items()}
     count, step = draws.chains * draws.draws, draws_at_once(graph)
     for start in range(0, count, step):
         size = min(step, count - start)
-        part = np.s_[..., start : start + size]
+        rows = np.arange(start, start + size)
+        others = (rows + draws.draws) % count
         # (statements along draws are not marked as observed)
         along = along_draws(graph, names, size)
         pairs = zip(along.statements, graph.statements, strict=True)
         marked = tuple(replace(a, known=s.known) for a, s in pairs)
         yield (
             replace(along, statements=marked),
-            {n: a[part] for n, a in kept.items()},
-            {n: a[part] for n, a in other.items()},
+            {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in names},
+            {n: np.moveaxis(draws.at(n, others), 0, -1) for n in names},
         )
 
 

@@ -124,13 +124,13 @@ def predicted(
     """
     question = question_of(graph, data, new, name)
     _check_draws(question, draws)
-    kept = {n: np.moveaxis(draws.stacked(n), 0, -1) for n in question.kept}
     count = draws.chains * draws.draws
     rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
     total, step = _Moments.none(), draws_at_once(question.graph)
     for start in range(0, count, step):
         size = min(step, count - start)
-        given = {n: values[..., start : start + size] for n, values in kept.items()}
+        rows = np.arange(start, start + size)
+        given = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in question.kept}
         total = total.merged(_Moments.of(*_moments(rng, question, given, size)))
     variable = graph.variables[question.name]
     labelled = {d.name for d in variable.dims if d not in question.new_dims}

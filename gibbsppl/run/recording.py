@@ -1,6 +1,7 @@
 """The recording of draws: the stored variables, the memory needed, and the arrays.
 
-Comes in: a program, a state, the names to keep. Goes out: arrays with axes (chain, draw, ...).
+Comes in: a program, a state, the names to keep, the integer types of what is known to be whole.
+Goes out: arrays with axes (chain, draw, ...).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import RunError, did_you_mean
@@ -19,6 +20,12 @@ from gibbsppl.runtime.walks import Walk
 
 Array = NDArray[Any]
 Aimed = list[tuple[Array, str]]
+# The integer types of variables and quantities of whole numbers, by name.
+Types = Mapping[str, DTypeLike]
+
+# Labels and counts whose draws take more are not kept unless they are named: labels of more than
+# 16,000 points in four chains of 1,000 draws. Below that, a process takes more memory by itself.
+LARGE = 64 << 20
 
 
 def kept_of(
@@ -66,13 +73,44 @@ def _in_words(size: float) -> str:
     return f"{size / 1024**power:.3g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
 
 
-def bytes_needed(kept: Mapping[str, ArrayLike], chains: int, draws: int) -> dict[str, int]:
+def bytes_needed(
+    kept: Mapping[str, ArrayLike], chains: int, draws: int, types: Types | None = None
+) -> dict[str, int]:
     """The bytes that the draws take, by variable, given one draw of each.
 
-    >>> bytes_needed({"theta": np.zeros(30)}, chains=4, draws=1000)
-    {'theta': 960000}
+    >>> one = {"theta": np.zeros(30), "z": np.zeros(30, int)}
+    >>> bytes_needed(one, chains=4, draws=1000, types={"z": np.int8})
+    {'theta': 960000, 'z': 120000}
     """
-    return {name: np.asarray(value).nbytes * chains * draws for name, value in kept.items()}
+    arrays = {name: np.asarray(value) for name, value in kept.items()}
+    recorded = {name: np.dtype((types or {}).get(name, a.dtype)) for name, a in arrays.items()}
+    return {n: a.size * recorded[n].itemsize * chains * draws for n, a in arrays.items()}
+
+
+def large(needed: Mapping[str, int], types: Types) -> tuple[str, ...]:
+    """Labels and counts whose draws are large, unless there is nothing else to keep.
+
+    >>> large({"mu": LARGE + 1, "z": LARGE + 1}, {"z": np.int8})
+    ('z',)
+    """
+    found = tuple(n for n, size in needed.items() if n in types and size > LARGE)
+    return found if len(found) < len(needed) else ()
+
+
+def left_out_told(names: Sequence[str], needed: Mapping[str, int]) -> str | None:
+    """What a run leaves out, and how to have it recorded; None where it leaves out nothing.
+
+    >>> print(left_out_told(["z"], {"mu": 32_000, "z": 400_000_000}))
+    z (381 MiB of draws) is not kept by default; name what to keep, as in keep=[..., "z"].
+    """
+    if not names:
+        return None
+    sizes = " and ".join(f"{n} ({_in_words(needed[n])} of draws)" for n in names)
+    quoted = ", ".join(f'"{name}"' for name in names)
+    is_or_are = "is" if len(names) == 1 else "are"
+    return (
+        f"{sizes} {is_or_are} not kept by default; name what to keep, as in keep=[..., {quoted}]."
+    )
 
 
 def walks_of(program: Program, state: State) -> dict[str, Walk]:
@@ -85,6 +123,8 @@ class Recorder:
     """Arrays being filled with draws, one chain after the other.
 
     They are allocated at the first draw: a start given as a whole number says nothing of its kind.
+    ``types``: the types of what is known to be whole; ``lost``: the first variable of which a
+    draw is not what was recorded, as the type of its array does not hold it.
     ``rates``: for each random walk, the share of its steps since the draw before that it accepted.
     """
 
@@ -92,25 +132,53 @@ class Recorder:
     constants: Constants
     names: tuple[str, ...]
     size: tuple[int, int]
+    types: Types = field(default_factory=dict)
     values: dict[str, Array] = field(default_factory=dict)
     drawn: int = 0
     from_state: Aimed = field(default_factory=list)
     derived: Aimed = field(default_factory=list)
+    lost: str | None = None
     rates: dict[str, Array] = field(default_factory=dict)
 
     def store(self, number: int, state: State) -> None:
         """Add the state as the next draw of chain ``number``."""
         if self.drawn == 0:
             self._aim(number, state)
-        for array, name in self.from_state:
-            array[self.drawn] = state[name]
+        self._put(self.from_state, state)
         if self.derived:
-            values = self.program.deterministics(state, self.constants)
-            for array, name in self.derived:
-                array[self.drawn] = values[name]
+            self._put(self.derived, self.program.deterministics(state, self.constants))
         if self.program.walks:
             self._store_rates(number, state)
         self.drawn += 1
+
+    def places(
+        self, number: int, state: State, arrays: Mapping[str, Array], draws: int
+    ) -> list[Array]:
+        """Where the next draws of chain ``number`` go, for each array; nowhere if it is not kept.
+
+        Whoever fills them says how many draws there are now.
+        """
+        if self.drawn == 0:
+            self._aim(number, state)
+        following = slice(self.drawn, self.drawn + draws)
+        return [
+            self.values[name][number, following]
+            if name in self.values
+            else np.empty((0, *array.shape), array.dtype)
+            for name, array in arrays.items()
+        ]
+
+    def _put(self, aimed: Aimed, values: Mapping[str, Any]) -> None:
+        for array, name in aimed:
+            if name in self.types:
+                self._put_whole(array, name, np.asarray(values[name]))
+            else:
+                array[self.drawn] = values[name]
+
+    def _put_whole(self, array: Array, name: str, value: Array) -> None:
+        array[self.drawn] = value
+        if array.dtype != value.dtype and (array[self.drawn] != value).any():
+            self.lost = self.lost or name
 
     def _store_rates(self, number: int, state: State) -> None:
         for name, walk in walks_of(self.program, state).items():
@@ -125,13 +193,17 @@ class Recorder:
         for name in self.names:
             value = np.asarray(found[name])
             if name not in self.values:
-                self.values[name] = np.empty((*self.size, *value.shape), value.dtype)
+                kind = self.types.get(name, value.dtype)
+                self.values[name] = np.empty((*self.size, *value.shape), kind)
             aimed = self.from_state if name in state else self.derived
             aimed.append((self.values[name][number], name))
 
-    def not_finite(self, start: int) -> str | None:
-        """The first variable of the state with draws from ``start`` on that are not finite."""
+    def fault(self, start: int) -> str | None:
+        """What is wrong with the draws of the state from ``start`` on; None if nothing is."""
         for array, name in self.from_state:
             if array.dtype.kind == "f" and not np.isfinite(array[start : self.drawn]).all():
-                return name
+                return f"{name}: found draws not finite."
+        if self.lost:
+            kind = self.values[self.lost].dtype
+            return f"{self.lost}: found draws that its type, {kind}, does not hold."
         return None

@@ -21,8 +21,9 @@ Comes in: a ``Program``, its constants, one ``Chain`` per chain at its initial s
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -39,8 +40,19 @@ from gibbsppl.run.chains import (
     seed_sequence,
     streams,
 )
+from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.progress import Report, reporting, say
-from gibbsppl.run.recording import Array, Recorder, bytes_needed, check_memory, kept_of, walks_of
+from gibbsppl.run.recording import (
+    Array,
+    Recorder,
+    Types,
+    bytes_needed,
+    check_memory,
+    kept_of,
+    large,
+    left_out_told,
+    walks_of,
+)
 from gibbsppl.runtime import moves
 
 __all__ = [
@@ -67,6 +79,7 @@ class RunResult:
     ``seconds`` are those of warm-up and of sampling. ``interrupted`` says what Ctrl-C left out,
     ``None`` after a whole run; the last of ``chains`` is then where it was last checked. ``rates``
     are the shares of accepted steps of random walks, by step, with axes (chain, draw).
+    ``left_out`` says what was not recorded because nobody named it.
     """
 
     values: Mapping[str, Array]
@@ -76,6 +89,7 @@ class RunResult:
     seconds: tuple[float, float]
     interrupted: str | None = None
     rates: Mapping[str, Array] = field(default_factory=dict)
+    left_out: str | None = None
 
 
 def run(  # noqa: PLR0913  (settings, all named at the call)
@@ -87,23 +101,34 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     warmup: int,
     thin: int = 1,
     keep: Sequence[str] | None = None,
+    types: Types | None = None,
+    engine: Engine | None = None,
     progress: bool = True,
     limit_bytes: int = LIMIT_BYTES,
 ) -> RunResult:
     """The draws of each chain, every ``thin`` sweeps after ``warmup`` sweeps; ``chains`` are kept.
 
-    ``keep`` names the variables and deterministics to store (default: all). Above ``limit_bytes``
-    of draws the run is refused. After Ctrl-C the chains that are finished are returned, or what
-    the first one has drawn.
+    ``types`` are the integer types of what is known to be whole, in which it is recorded. ``keep``
+    names the variables and deterministics to store (default: all but whole numbers whose draws
+    are large). Above ``limit_bytes`` of draws the run is refused. After Ctrl-C the chains that are
+    finished are returned, or what the first one has drawn.
     """
     _check_settings({"chains": len(chains), "draws": draws, "warmup": warmup, "thin": thin})
     with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
         kept = kept_of(program, constants, chains[0].state, keep)
-        check_memory(bytes_needed(kept, len(chains), draws), limit_bytes)
+        needed = bytes_needed(kept, len(chains), draws, types)
+        left = large(needed, types or {}) if keep is None else ()
+        names = tuple(name for name in kept if name not in left)
+        check_memory({name: needed[name] for name in names}, limit_bytes)
         _check_initial(program, chains)
-        recorder = Recorder(program, constants, tuple(kept), (len(chains), draws))
+        if told := left_out_told(left, needed):
+            say(f"gibbsppl: {told}")
+        recorder = Recorder(program, constants, names, (len(chains), draws), types or {})
         with reporting(len(chains) * (warmup + draws * thin), "sweeps", wanted=progress) as report:
-            return _Run(program, constants, recorder, warmup, thin, report).all_chains(chains)
+            own: Engine = engine or Interpreted(program, constants)
+            runner = _Run(program, constants, own, recorder, warmup, thin, report)
+            result = runner.all_chains(chains)
+    return replace(result, left_out=told)
 
 
 def _check_settings(settings: Mapping[str, int]) -> None:
@@ -128,6 +153,7 @@ class _Run:
 
     program: Program
     constants: Constants
+    engine: Engine
     recorder: Recorder
     warmup: int
     thin: int
@@ -175,10 +201,10 @@ class _Run:
 
     def one_chain(self, number: int, chain: Chain) -> Chain:
         """Warm-up, then the draws of one chain."""
-        started = perf_counter()
+        started, started_at = perf_counter(), chain.sweep
         self.save(chain)
-        for _ in range(self.warmup):
-            self.advance(number, chain, 1, "warm-up")
+        while (left := started_at + self.warmup - chain.sweep) > 0:
+            self.advance(number, chain, "warm-up", partial(self.engine.sweeps, chain, left))
         self.check(number, chain)
         warm = perf_counter()
         self.seconds[0] += warm - started
@@ -186,34 +212,38 @@ class _Run:
         for walk in walks_of(self.program, chain.state).values():
             walk.taken_rate()  # (what was accepted in warm-up is not counted)
         self.save(chain)  # a replay from before would adapt again
-        for _ in range(self.recorder.size[1]):
-            self.advance(number, chain, self.thin, "sampling")
-            self.recorder.store(number, chain.state)
+        recorded = partial(self.engine.draws, chain, self.recorder, number, self.thin)
+        while self.recorder.drawn < self.recorder.size[1]:
+            self.advance(number, chain, "sampling", recorded)
         self.check(number, chain)
         self.save(chain)
         self.seconds[1] += perf_counter() - warm
         return chain
 
-    def advance(self, number: int, chain: Chain, sweeps: int, doing: str) -> None:
+    def advance(
+        self, number: int, chain: Chain, doing: str, carry_out: Callable[[], int]
+    ) -> None:
         """Some sweeps; now and then a look at the state, and at the clock."""
         assert self.good is not None
         if chain.sweep - self.good.sweep >= _SWEEPS_BETWEEN_CHECKS:
             self.check(number, chain)
             self.save(chain)
+        before = chain.sweep
         try:
-            advance(self.program, self.constants, chain, sweeps)
+            carry_out()
         except FAILURES as error:
             raise self.failure(number, chain.sweep + 1) or error from error
-        self.done += sweeps
+        self.done += chain.sweep - before
         if self.report is not None and (now := perf_counter()) >= self.next_report:
             self.next_report = now + _SECONDS_BETWEEN_REPORTS
             self.report(self.done, f"chain {number}, {doing}")
 
     def check(self, number: int, chain: Chain) -> None:
         """Find whether state and new draws are finite; if not, say what went wrong first."""
-        name = not_finite(self.program, chain.state) or self.recorder.not_finite(self.checked)
-        if name:
-            raise self.failure(number, chain.sweep) or RunError(f"{name}: found draws not finite.")
+        name = not_finite(self.program, chain.state)
+        found = f"{name}: found draws not finite." if name else self.recorder.fault(self.checked)
+        if found:
+            raise self.failure(number, chain.sweep) or RunError(found)
 
     def save(self, chain: Chain) -> None:
         """Remember a chain that is known to be good."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gibbsppl.errors import NotLoweredError
+
 
 class Kernel:
     """A way to draw: needs of a conditional, lines of generated code, and properties.
@@ -46,6 +48,11 @@ class Kernel:
         ``call`` is the text of its log density, ``bounds`` that of keywords that bound its values.
         """
         raise NotImplementedError
+
+    def lower(self, workshop: Any, step: Any) -> None:
+        """The statements of a move in a sweep as a value (`gibbsppl.code.lowering`)."""
+        del workshop
+        raise NotLoweredError(f"{step.name}: {self}.")
 
     def functions(self, module: Any, step: Any) -> list[str]:
         """Functions of generated code that the lines call, beside that of the log density."""

@@ -221,6 +221,10 @@ class Step:
         del module
         return {}
 
+    def lower(self, workshop: Any) -> None:
+        """The statements of the step in a sweep as a value (`gibbsppl.code.lowering`)."""
+        raise NotImplementedError
+
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:
         """The parameters that a call can compute of its own elements alone; empty if others."""

@@ -1,0 +1,326 @@
+"""Sums as arrays of their own: zeros, then additions; one way to do each sum.
+
+A sum over a one-hot factor, ``sum(n: [z[n] == k] * x[n])``, adds where it is hot; where ``k`` is
+one position at a time, and the index is data, it is a sum over the members of a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from gibbsppl.code.arrays.expressions import (
+    ONE,
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Number,
+    Position,
+    Reduce,
+    Span,
+    elements,
+    is_call,
+    mapped,
+    product,
+    total,
+)
+from gibbsppl.code.arrays.groups import Groups, Hot
+from gibbsppl.code.arrays.naming import Names
+from gibbsppl.code.arrays.statements import (
+    Add,
+    Argument,
+    Density,
+    Draw,
+    Let,
+    Loop,
+    Statement,
+    Store,
+    spans_of,
+)
+from gibbsppl.code.arrays.sweeps import Sweep, names_in, spans_in
+
+# What a reduction starts from.
+STARTS = {"sum": ZERO, "product": ONE, "max": Number(-inf), "min": Number(inf)}
+
+
+def contracted(sweep: Sweep) -> Sweep:
+    """The sweep with every reduction as an array of its own."""
+    names = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
+    spans = spans_in(sweep.every)
+    groups = Groups.of(sweep, names, spans)
+    work = _Contraction(names, groups, spans)
+    statements = work.of(sweep.statements, frozenset())
+    monitors = work.of(sweep.monitors, frozenset())
+    tables = tuple(groups.tables)
+    return replace(
+        sweep, statements=statements, monitors=monitors, arrays=dict(groups.arrays), tables=tables
+    )
+
+
+@dataclass(slots=True)
+class _Contraction:
+    """The work on a sweep: what is known of arrays, names, tables, and spans of dims."""
+
+    names: Names
+    groups: Groups
+    spans: Mapping[str, Span]
+
+    def of(self, statements: Iterable[Statement], fixed: frozenset[str]) -> tuple[Statement, ...]:
+        """Statements without reductions; ``fixed`` are the dims of loops around them."""
+        return tuple(s for one in statements for s in self.one(one, fixed))
+
+    def one(self, s: Statement, fixed: frozenset[str]) -> list[Statement]:
+        """A statement without reductions, after those that compute them."""
+        if isinstance(s, Loop):
+            inside = fixed | {d.dim for d in s.over}
+            return [replace(s, body=self.of(s.body, inside))]
+        before: list[Statement] = []
+        if isinstance(s, Draw) and s.density is not None:
+            s = replace(s, density=self.density(s.density, fixed))
+            arguments = tuple(
+                replace(a, value=self.expr(a.value, before, s, fixed)) for a in s.arguments
+            )
+            return [*before, replace(s, arguments=arguments)]
+        if isinstance(s, Draw):
+            arguments = tuple(
+                replace(a, value=self.expr(a.value, before, s, fixed)) for a in s.arguments
+            )
+            return [*before, replace(s, arguments=arguments)]
+        if isinstance(s, Add) and (grouped := self.member_of(s, fixed)) is not None:
+            return grouped
+        done = replace(s, value=self.expr(s.value, before, s, fixed))
+        return [*before, done]
+
+    def member_of(self, s: Add, fixed: frozenset[str]) -> list[Statement] | None:
+        """An addition for the members of one group; None for others."""
+        hot, value = _parted(Reduce(s.value, s.over, s.by))
+        grouped = self.groups.of_one(hot, s.over, fixed)
+        if grouped is None:
+            return None
+        span, placed = self.groups.members(grouped, s.over)
+        inner: list[Statement] = []
+        value = self.expr(placed(value), inner, None, fixed | {span.dim})
+        indices = tuple(map(placed, s.indices))
+        inner.append(replace(s, indices=indices, value=value, over=()))
+        return [Loop((span,), tuple(inner), s.note)]
+
+    def density(self, density: Density, fixed: frozenset[str]) -> Density:
+        """A log density without reductions."""
+        body = list(self.of(density.body, fixed))
+        value = self.expr(density.value, body, None, fixed)
+        return replace(density, body=tuple(body), value=value)
+
+    def expr(
+        self, expr: Expr, before: list[Statement], s: Statement | None, fixed: frozenset[str]
+    ) -> Expr:
+        """An expression without reductions; statements that compute these are put before it."""
+
+        def contracted_(e: Expr) -> Expr | None:
+            if is_call(e, "entry") and isinstance(e.parts[0], Reduce):
+                whole, *places = e.parts
+                found = [self.expr(p, before, s, fixed) for p in places]
+                return self.of_matrix(self.inside(whole, before, s, fixed), found, before, s, fixed)
+            if not isinstance(e, Reduce):
+                return None
+            e = _flattened(e)
+            hot, value = _parted(e)
+            if (one := self.groups.of_one(hot, e.spans, fixed)) is not None:
+                return self.of_members(e, one, value, before, s, fixed)
+            inner = self.inside(e, before, s, fixed)
+            if e.by == "logdet":
+                return self.of_matrix(inner, (), before, s, fixed)
+            return self.reduced(inner, before, s, fixed)
+
+        return mapped(expr, contracted_)
+
+    def of_members(
+        self,
+        e: Reduce,
+        group: Hot,
+        value: Expr,
+        before: list[Statement],
+        s: Statement | None,
+        fixed: frozenset[str],
+    ) -> Expr:
+        """A reduction over the members of one group: what each is made of is computed for it."""
+        kept = [self.span(d, s) for d in _in_order(e, fixed)]
+        name = self.names.fresh(_stem(e, value, is_hot=True))
+        before.append(Let(name, tuple(kept), STARTS[e.by]))
+        span, placed = self.groups.members(group, e.spans)
+        inner: list[Statement] = []
+        value = self.expr(placed(value), inner, None, fixed | {span.dim})
+        here = tuple(Position(k.dim) for k in kept)
+        inner.append(_added(name, here, value, tuple(kept), e.by))
+        before.append(Loop((span,), tuple(inner)))
+        return Element(name, here)
+
+    def inside(
+        self, e: Expr, before: list[Statement], s: Statement | None, fixed: frozenset[str]
+    ) -> Reduce:
+        """A reduction whose body has none."""
+        assert isinstance(e, Reduce)
+        return replace(e, body=self.expr(e.body, before, s, fixed))
+
+    def of_matrix(
+        self,
+        e: Reduce,
+        places: Sequence[Expr],
+        before: list[Statement],
+        s: Statement | None,
+        fixed: frozenset[str],
+    ) -> Expr:
+        """The log determinant of a matrix, or an entry of its inverse: computed by a kernel."""
+        kept = [self.span(d, s) for d in _in_order(e, fixed)]
+        stem = "_".join([e.by, *sorted(e.arrays)[:2]])
+        matrix, found = self.names.fresh(f"{stem}_of"), self.names.fresh(stem)
+        dims = (*kept, *e.spans)
+        before.append(Let(matrix, dims, e.body))
+        given = Element(matrix, tuple(Position(k.dim) for k in dims))
+        outer = tuple(Position(k.dim) for k in kept)
+        own = e.spans if e.by == "inverse" else ()
+        target = Element(found, (*outer, *(Position(k.dim) for k in own)))
+        before.append(Let(found, (*kept, *own), ZERO))
+        argument = Argument(given, e.spans, as_is=True)
+        before.append(Draw((target,), e.by, (argument,), tuple(kept), own, is_random=False))
+        return Element(found, (*outer, *places))
+
+    def reduced(
+        self, e: Reduce, before: list[Statement], s: Statement | None, fixed: frozenset[str]
+    ) -> Expr:
+        """The element that a reduction is, which statements compute."""
+        if e.by == "log_sum_exp":
+            return self.log_sum_exp(e, before, s, fixed)
+        hot, value = _parted(e)
+        kept = [self.span(d, s) for d in _in_order(e, fixed)]
+        name = self.names.fresh(_stem(e, value, is_hot=bool(hot)))
+        before.append(Let(name, tuple(kept), STARTS[e.by]))
+        spans, first = e.spans, list[str]()
+        if (every := self.groups.of_all(hot, e.spans, value, fixed)) is not None:
+            span, placed = self.groups.members(every, e.spans)
+            spans, value = (span,), placed(value)
+            hot, first = [], [d for d in (every.dim, span.dim) if d is not None]
+        inside = [h for h in hot if h.axis.free <= fixed]
+        if inside:
+            value = _where_hot(inside, value, STARTS[e.by])
+        places = {h.dim: h.index for h in hot if h not in inside}
+        own = [k for k in kept if k.dim not in places]
+        indices = tuple(places.get(k.dim, Position(k.dim)) for k in kept)
+        first = first or [x.dim for x in spans if places]
+        over = _ordered(value, (*spans, *own), first)
+        before.append(_added(name, indices, value, over, e.by))
+        return Element(name, tuple(Position(k.dim) for k in kept))
+
+    def span(self, dim: str, s: Statement | None) -> Span:
+        """The positions of a dim that a statement needs."""
+        own = {x.dim: x for x in (spans_of(s) if s is not None else ())}
+        found = own.get(dim, self.spans.get(dim))
+        return found if found is not None else Span.whole(dim)
+
+    def log_sum_exp(
+        self, e: Reduce, before: list[Statement], s: Statement | None, fixed: frozenset[str]
+    ) -> Expr:
+        """The log of a sum of exponentials: the largest is taken out."""
+        largest = self.reduced(replace(e, by="max"), before, s, fixed)
+        away = Apply("exp", (total([e.body, Apply("neg", (largest,))]),))
+        summed = self.reduced(Reduce(away, e.spans), before, s, fixed)
+        found = total([largest, Apply("log", (summed,))])
+        return Apply("where", (Apply("below", (Number(-inf), largest)), found, largest))
+
+
+def _where_hot(hot: Sequence[Hot], value: Expr, other: Expr) -> Expr:
+    """A value where one-hot factors are 1, another elsewhere."""
+    conditions = tuple(Apply("equals", (h.index, h.axis)) for h in hot)
+    both = conditions[0] if len(conditions) == 1 else Apply("and", conditions)
+    return Apply("where", (both, value, other))
+
+
+def _flattened(e: Reduce) -> Reduce:
+    """A sum of a product with a sum that has one-hot factors, as one sum over all spans.
+
+    (The inner sum alone would be a table of zeros and ones, of all positions by all groups.)
+    """
+    factors = e.body.parts if is_call(e.body, "*") else (e.body,)
+    for f in factors:
+        if not isinstance(f, Reduce) or {e.by, f.by} != {"sum"}:
+            continue
+        spans = (*e.spans, *f.spans)
+        rest = [g for g in factors if g is not f]
+        own = {s.dim for s in f.spans}
+        is_apart = not own & frozenset[str]().union(*(g.free for g in rest))
+        inner = f.body.parts if is_call(f.body, "*") else (f.body,)
+        dims = {s.dim for s in spans}
+        if is_apart and any(_hot(g, dims) is not None for g in inner):
+            return _flattened(Reduce(product([*rest, *inner]), spans))
+    return e
+
+
+def _parted(e: Reduce) -> tuple[list[Hot], Expr]:
+    """The one-hot factors of a reduction, and the rest of its body."""
+    inside = {s.dim for s in e.spans}
+    if e.by == "sum":
+        factors = list(e.body.parts) if is_call(e.body, "*") else [e.body]
+        hot = [(f, h) for f in factors if (h := _hot(f, inside)) is not None]
+        hot = [(f, h) for f, h in hot if not any(h.dim in g.free for g in factors if g is not f)]
+        rest = [f for f in factors if not any(f is g for g, _ in hot)]
+        return [h for _, h in hot], product(rest)
+    if is_call(e.body, "where") and e.body.parts[2] == STARTS.get(e.by):
+        condition, value, _ = e.body.parts
+        factors = list(condition.parts) if is_call(condition, "*") else [condition]
+        found = [_hot(f, inside) for f in factors]
+        own = [h for h in found if h is not None and h.dim not in value.free]
+        if len(own) == len(factors):
+            return own, value
+    return [], e.body
+
+
+def _hot(factor: Expr, inside: set[str]) -> Hot | None:
+    if not is_call(factor, "equals"):
+        return None
+    index, axis = factor.parts
+    if axis.free & inside or (isinstance(axis, Position) and axis.shift) or not axis.free:
+        return None
+    if not isinstance(axis, Position | Element) or not isinstance(index, Element):
+        return None
+    return Hot(index, axis) if index.free and index.free <= inside else None
+
+
+def _added(
+    name: str, indices: tuple[Expr, ...], value: Expr, over: tuple[Span, ...], by: str
+) -> Statement:
+    if by == "product":
+        here = Element(name, indices)
+        return Loop(over, (Store(here, product([here, value])),)) if over else Store(
+            here, product([here, value])
+        )
+    return Add(name, indices, value, over, by=by)
+
+
+def _stem(e: Reduce, value: Expr, is_hot: bool) -> str:
+    """A name for what a reduction is of."""
+    read = sorted(value.arrays) or sorted(e.arrays)
+    word = "count" if is_hot and isinstance(value, Number) else e.by
+    return "_".join([word, *[n.strip("~") for n in read][:3]])
+
+
+def _in_order(e: Reduce, fixed: frozenset[str]) -> list[str]:
+    """The dims of a result in the order in which its operands have them."""
+    found: list[str] = []
+    for x in elements(e.body):
+        found += [i.dim for i in x.indices if isinstance(i, Position)]
+    every = list(dict.fromkeys(found))
+    own = e.free - fixed
+    return sorted(own, key=lambda d: (every.index(d) if d in every else -1, d))
+
+
+def _ordered(
+    value: Expr, spans: Sequence[Span], first: Sequence[str]
+) -> tuple[Span, ...]:
+    """Loops in the order of the axes of the operand with most axes."""
+    largest = max(elements(value), key=lambda x: len(x.indices), default=None)
+    axes = [i.dim for i in largest.indices if isinstance(i, Position)] if largest else []
+    order = [*first, *(a for a in axes if a not in first)]
+    return tuple(
+        sorted(spans, key=lambda s: order.index(s.dim) if s.dim in order else len(order))
+    )

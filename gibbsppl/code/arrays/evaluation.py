@@ -1,0 +1,166 @@
+"""What statements compute, by NumPy: for what depends on data alone, and for tests of passes.
+
+>>> from gibbsppl.code.arrays.expressions import ONE, ZERO, Element, Position, Span
+>>> from gibbsppl.code.arrays.statements import Add, Let
+>>> z = Element("z", (Position("n"),))
+>>> count = (Let("count", (Span.whole("k"),), ZERO), Add("count", (z,), ONE, (Span.whole("n"),)))
+>>> computed(count, {"z": np.array([0, 1, 1])}, {"n": 3, "k": 2})["count"]
+array([1., 2.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.code.arrays.expressions import (
+    Apply,
+    Element,
+    Expr,
+    Number,
+    Position,
+    Size,
+    Span,
+    is_call,
+)
+from gibbsppl.code.arrays.statements import Add, Let, Loop, Statement, Store
+from gibbsppl.runtime import functions
+from gibbsppl.runtime.types import Array
+
+Arrays = dict[str, Array]
+
+OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    "+": lambda *terms: reduce(np.add, terms),
+    "*": lambda *factors: reduce(np.multiply, factors),
+    "/": np.true_divide,
+    "**": np.power,
+    "neg": np.negative,
+    "and": lambda *conditions: reduce(np.logical_and, conditions),
+    "equals": np.equal,
+    "below": np.less,
+    "at_most": np.less_equal,
+    "where": lambda condition, yes, no: np.where(condition != 0, yes, no),
+}
+ADDED: Mapping[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
+
+
+def computed(
+    statements: Iterable[Statement], arrays: Mapping[str, Array], sizes: Mapping[str, int]
+) -> Arrays:
+    """The arrays that statements make of others."""
+    work = _Evaluation(dict(arrays), sizes)
+    before = set(arrays)
+    with np.errstate(all="ignore"):
+        for s in statements:
+            work.carry_out(s)
+    return {name: values for name, values in work.arrays.items() if name not in before}
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    """Arrays by name, and the sizes of dims."""
+
+    arrays: Arrays
+    sizes: Mapping[str, int]
+
+    def carry_out(self, s: Statement) -> None:
+        """Carry out a statement."""
+        match s:
+            case Let(name=name, dims=dims, value=value):
+                shape = tuple(self.end(d) for d in dims)
+                kind = np.int64 if s.type == "int" else np.float64
+                made: Any = np.zeros(shape, kind)
+                inside = tuple(slice(self.number(d.start), self.end(d)) for d in dims)
+                made[inside] = self.value(value, dims)
+                self.arrays[name] = made
+            case Add():
+                self.added(s)
+            case Store(target=Element(array=array, indices=indices), value=value, over=over):
+                at = tuple(self.value(i, over) for i in indices)
+                self.arrays[array][at] = self.value(value, over)
+            case Loop():
+                raise NotImplementedError("a loop in what depends on data alone")
+
+    def number(self, expr: Expr) -> int:
+        """A number that depends on no position."""
+        return int(self.value(expr, ()))
+
+    def end(self, span: Span) -> int:
+        """The stop of a span."""
+        return self.number(span.stop)
+
+    def value(self, expr: Expr, axes: Sequence[Span]) -> Any:
+        """The values of an expression, to be broadcast over axes."""
+        match expr:
+            case Number(value=value):
+                return float(value) if value != int_if_whole(value) else int(value)
+            case Size(dim=dim):
+                return self.sizes[dim]
+            case Position(dim=dim, shift=shift):
+                place = next(n for n, s in enumerate(axes) if s.dim == dim)
+                span = axes[place]
+                own = np.arange(self.number(span.start), self.end(span)) + shift
+                return own.reshape((-1, *(1,) * (len(axes) - place - 1)))
+            case Element(array=array, indices=indices):
+                values = self.arrays[array]
+                return values[tuple(self.value(i, axes) for i in indices)] if indices else values
+            case Apply(function=function, arguments=arguments):
+                found = [self.value(a, axes) for a in arguments]
+                call = OPERATIONS.get(function) or getattr(functions, function)
+                if function == "/":
+                    found = [np.asarray(f, dtype=float) for f in found]
+                return call(*found)
+        raise TypeError(expr)
+
+    def added(self, s: Add) -> None:
+        """Add to the elements of an array."""
+        target: Any = self.arrays[s.array]
+        plain = all(isinstance(i, Position) and not i.shift for i in s.indices)
+        if s.by == "sum" and plain and s.indices == self.outer(s):
+            target[self.inside(s)] += self.summed(s)
+            return
+        shape = tuple(self.end(x) - self.number(x.start) for x in s.over)
+        values = np.broadcast_to(self.value(s.value, s.over), shape)
+        at = tuple(np.broadcast_to(self.value(i, s.over), shape) for i in s.indices)
+        operation = ADDED[s.by]
+        if at:
+            operation.at(target, at, values)
+        else:
+            target[...] = operation.reduce(values, axis=None, initial=target)
+
+    def outer(self, s: Add) -> tuple[Expr, ...]:
+        """The positions that are not summed, in the order of the indices."""
+        over = {x.dim for x in s.over}
+        own = [i for i in s.indices if isinstance(i, Position) and i.dim in over]
+        return tuple(own) if len(set(own)) == len(own) else ()
+
+    def inside(self, s: Add) -> tuple[slice, ...]:
+        """The part of an array that an addition without gathers is to."""
+        spans = {x.dim: x for x in s.over}
+        own = (spans[i.dim] for i in s.indices if isinstance(i, Position))
+        return tuple(slice(self.number(x.start), self.end(x)) for x in own)
+
+    def summed(self, s: Add) -> Array:
+        """The sum of a product over all spans that the indices do not name."""
+        factors = s.value.parts if is_call(s.value, "*") else (s.value,)
+        letters = {x.dim: chr(ord("a") + n) for n, x in enumerate(s.over)}
+        operands, codes = [], []
+        for f in factors:
+            own = tuple(x for x in s.over if x.dim in f.free)
+            operands.append(np.asarray(self.value(f, own), dtype=float))
+            codes.append("".join(letters[x.dim] for x in own))
+        idle = [x for x in s.over if not any(letters[x.dim] in c for c in codes)]
+        for x in idle:
+            operands.append(np.ones(self.end(x) - self.number(x.start)))
+            codes.append(letters[x.dim])
+        out = "".join(letters[i.dim] for i in s.indices if isinstance(i, Position))
+        return np.asarray(np.einsum(f"{','.join(codes)}->{out}", *operands, optimize=True))
+
+
+def int_if_whole(value: float) -> float:
+    """The number as a whole one, or infinity for others."""
+    return int(value) if np.isfinite(value) and value == int(value) else np.inf

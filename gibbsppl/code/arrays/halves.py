@@ -1,0 +1,75 @@
+"""Sums that are symmetric in two axes: one half is added up, the other is its mirror image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gibbsppl.code.arrays.expressions import (
+    ONE,
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Position,
+    Span,
+    at,
+    is_call,
+)
+from gibbsppl.code.arrays.statements import Add, Let, Loop, Statement, Store
+from gibbsppl.code.arrays.sweeps import Sweep
+
+
+def halved(sweep: Sweep) -> Sweep:
+    """The sweep with symmetric sums added up for one half of their matrices."""
+    return replace(sweep, statements=_of(sweep.statements), monitors=_of(sweep.monitors))
+
+
+def _of(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    body = list(statements)
+    found: list[Statement] = []
+    for n, s in enumerate(body):
+        before = body[n - 1] if n else None
+        if isinstance(s, Loop):
+            found.append(replace(s, body=_of(s.body)))
+        elif isinstance(s, Add) and before == Let(s.array, getattr(before, "dims", ()), ZERO):
+            found += _halves(s) or (s,)
+        else:
+            found.append(s)
+    return tuple(found)
+
+
+def _halves(s: Add) -> tuple[Statement, ...] | None:
+    """The sum of one half, and the copy of it; None where a sum is not symmetric."""
+    if s.by != "sum" or len(s.indices) < 2 or not all(isinstance(i, Position) for i in s.indices):
+        return None
+    *_, row, column = s.indices
+    assert isinstance(row, Position)
+    assert isinstance(column, Position)
+    spans = {x.dim: x for x in s.over}
+    places = [x.dim for x in s.over]
+    first, second = spans.get(row.dim), spans.get(column.dim)
+    if row.dim == column.dim or row.shift or column.shift:
+        return None
+    if first is None or second is None or first.ends != second.ends:
+        return None
+    if places.index(row.dim) > places.index(column.dim) or not _is_symmetric(s.value, row, column):
+        return None
+    lower = Span(column.dim, first.start, Apply("+", (row, ONE)))
+    half = tuple(lower if x.dim == column.dim else x for x in s.over)
+    outer = tuple(spans[i.dim] for i in s.indices[:-2] if isinstance(i, Position))
+    below = Span(column.dim, first.start, row)
+    here = Element(s.array, s.indices)
+    mirrored = Element(s.array, (*s.indices[:-2], column, row))
+    return replace(s, over=half), Store(mirrored, here, (*outer, first, below))
+
+
+def _is_symmetric(value: Expr, row: Position, column: Position) -> bool:
+    """Whether a product is the same with two dims exchanged."""
+    exchanged = at(value, {row.dim: column, column.dim: row})
+    return _factors(exchanged) == _factors(value)
+
+
+def _factors(value: Expr) -> list[str]:
+    factors = value.parts if is_call(value, "*") else (value,)
+    return sorted(map(str, factors))

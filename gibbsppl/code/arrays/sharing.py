@@ -1,0 +1,184 @@
+"""What is equal is computed once: of data beforehand, of the state as long as it holds.
+
+An array and all that is added to it are one value. Two are equal if they are the same under other
+names of their dims, and nothing that they read has been changed in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from gibbsppl.code.arrays.accesses import reads, writes
+from gibbsppl.code.arrays.costs import is_dear
+from gibbsppl.code.arrays.expressions import (
+    Element,
+    Expr,
+    Position,
+    Span,
+    at,
+    elements,
+    mapped,
+)
+from gibbsppl.code.arrays.naming import Names
+from gibbsppl.code.arrays.statements import (
+    Add,
+    Draw,
+    Let,
+    Loop,
+    Statement,
+    with_expressions,
+)
+from gibbsppl.code.arrays.sweeps import Sweep, every, names_in, spans_in
+
+
+def shared(sweep: Sweep) -> Sweep:
+    """The sweep with equal arrays computed once, and those of data alone in ``prepare``."""
+    names = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
+    fixed = {n for n, a in sweep.arrays.items() if a.kind != "state"}
+    own = frozenset(_overwritten(sweep.every))
+    work = _Sharing(names, fixed, own, spans_in(sweep.every), list(sweep.prepare))
+    statements = tuple(work.of(sweep.statements))
+    work.forget()
+    monitors = tuple(work.of(sweep.monitors))
+    prepare = tuple(work.prepare)
+    return replace(sweep, statements=statements, monitors=monitors, prepare=prepare)
+
+
+@dataclass(slots=True)
+class _Sharing:
+    """The work on a sweep: what depends on data alone, what is known by its value, other names.
+
+    ``own`` are the arrays that kernels may overwrite.
+    """
+
+    names: Names
+    fixed: set[str]
+    own: frozenset[str]
+    spans: dict[str, Span]
+    prepare: list[Statement]
+    version: dict[str, int] = field(default_factory=dict)
+    known: dict[object, str] = field(default_factory=dict)
+    alias: dict[str, str] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Begin with another part, which arrays of the state have other values in."""
+        self.known = {key: name for key, name in self.known.items() if name in self.fixed}
+        self.alias = {name: other for name, other in self.alias.items() if other in self.fixed}
+
+    def of(self, statements: Iterable[Statement]) -> list[Statement]:
+        """Statements without what is known."""
+        found: list[Statement] = []
+        body = list(statements)
+        while body:
+            group = _with_additions(body)
+            body = body[len(group) :]
+            group = [self.renamed(s) for s in group]
+            first = group[0]
+            is_whole = isinstance(first, Let) and first.name not in writes(body) | self.own
+            if isinstance(first, Let) and is_whole and self.is_known(group, first):
+                continue
+            found += [self.inside(s) for s in group]
+            for name in writes(group):
+                self.version[name] = self.version.get(name, 0) + 1
+        return found
+
+    def inside(self, s: Statement) -> Statement:
+        """A statement with expressions of data alone computed beforehand."""
+        if isinstance(s, Loop):
+            return replace(s, body=tuple(with_expressions(b, self.prepared) for b in s.body))
+        return with_expressions(s, self.prepared)
+
+    def is_known(self, group: Sequence[Statement], let: Let) -> bool:
+        """Whether an array is known already, or of data alone: then computed in ``prepare``."""
+        read = reads(group) - {let.name}
+        is_fixed = bool(read) and read <= self.fixed
+        if not (is_fixed or len(group) > 1):
+            return False
+        versions = tuple(sorted((r, self.version.get(r, 0)) for r in read - self.fixed))
+        key = (tuple(_normal(s, let.name) for s in group), versions)
+        if key in self.known:
+            self.alias[let.name] = self.known[key]
+            return True
+        self.known[key] = let.name
+        if is_fixed:
+            self.prepare += group
+            self.fixed.add(let.name)
+        return is_fixed
+
+    def renamed(self, s: Statement) -> Statement:
+        """A statement that reads arrays by the names under which they are known."""
+
+        def one(e: Expr) -> Expr | None:
+            if isinstance(e, Element) and e.array in self.alias:
+                inner = tuple(mapped(i, one) for i in e.indices)
+                return Element(self.alias[e.array], inner)
+            return None
+
+        return with_expressions(s, lambda e: mapped(e, one)) if self.alias else s
+
+    def prepared(self, expr: Expr) -> Expr:
+        """An expression whose dear parts of data alone are read from arrays."""
+
+        def one(e: Expr) -> Expr | None:
+            if not e.arrays or not e.arrays <= self.fixed or not is_dear(e):
+                return None
+            if isinstance(e, Element) or not e.free <= self.spans.keys():
+                return None
+            dims = tuple(self.spans[d] for d in _in_order(e))
+            if any(x.arrays for s in dims for x in s.ends):
+                return None  # (members of a group have no positions of their own)
+            key = ("data", _renumbered(e, dims), tuple(s.ends for s in dims))
+            if key not in self.known:
+                self.known[key] = self.names.fresh("_".join(sorted(e.arrays)[:2]) + "_known")
+                self.prepare.append(Let(self.known[key], dims, e))
+                self.fixed.add(self.known[key])
+            return Element(self.known[key], tuple(Position(d.dim) for d in dims))
+
+        return mapped(expr, one)
+
+
+def _overwritten(statements: Iterable[Statement]) -> Iterator[str]:
+    """The names of the arrays that kernels may overwrite."""
+    for s in every(statements):
+        if isinstance(s, Draw):
+            given = (a.value for a in s.arguments if a.own)
+            yield from (v.array for v in given if isinstance(v, Element))
+
+
+def _with_additions(body: Sequence[Statement]) -> list[Statement]:
+    """A statement, with the additions right after it if it is a new array."""
+    first = body[0]
+    group = [first]
+    if isinstance(first, Let):
+        for s in body[1:]:
+            if not (isinstance(s, Add) and s.array == first.name):
+                break
+            group.append(s)
+    return group
+
+
+def _in_order(e: Expr) -> list[str]:
+    """The dims of an expression, in the order in which elements have them."""
+    every = [i.dim for x in elements(e) for i in x.indices if isinstance(i, Position)]
+    order = list(dict.fromkeys(every))
+    return sorted(e.free, key=lambda d: (order.index(d) if d in order else len(order), d))
+
+
+def _renumbered(e: Expr, dims: Sequence[Span]) -> Expr:
+    return at(e, {s.dim: Position(f"#{n}") for n, s in enumerate(dims)})
+
+
+def _normal(s: Statement, name: str) -> object:
+    """A statement up to the names of its array and of its dims."""
+    match s:
+        case Let(dims=dims):
+            ends = tuple(d.ends for d in dims)
+            return ("let", ends, _renumbered(s.value, dims), s.type)
+        case Add(over=over):
+            ends = tuple(d.ends for d in over)
+            indices = tuple(_renumbered(i, over) for i in s.indices)
+            return ("add", s.by, ends, indices, _renumbered(s.value, over))
+    return (type(s), name, s)
+
+

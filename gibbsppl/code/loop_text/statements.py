@@ -1,0 +1,153 @@
+"""Statements as lines: loops, stores, additions, draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gibbsppl.code.arrays.expressions import (
+    ZERO,
+    Element,
+    Expr,
+    Number,
+    Span,
+    is_call,
+    negative,
+)
+from gibbsppl.code.arrays.statements import Add, Density, Draw, Loop, Statement, Store
+from gibbsppl.code.arrays.storage import Local
+from gibbsppl.code.lines import indented
+from gibbsppl.code.loop_text.expressions import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """The functions of a kernel that asks for a log density number by number.
+
+    ``work`` makes the array that it works in; ``told`` are functions of that array: what is known
+    of the move afterwards.
+    """
+
+    work: str
+    start: str
+    next: str
+    starts_randomly: bool = False
+    told: tuple[str, ...] = ()
+
+
+PROTOCOLS: Mapping[str, Protocol] = {
+    "concave": Protocol("concave_work", "concave_start", "concave_next"),
+    "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
+    "slice_whole": Protocol(
+        "slice_work",
+        "slice_whole_start",
+        "slice_next",
+        starts_randomly=True,
+        told=("slice_distance",),
+    ),
+}
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of the statements of a function, and the kernels that need memory."""
+
+    writer: Writer
+    locals: Mapping[str, Local]
+    working: dict[str, str] = field(default_factory=dict)  # (maker -> name)
+
+    def of(self, statements: Sequence[Statement]) -> list[str]:
+        """The lines of statements."""
+        return [line for s in statements for line in self.one(s)]
+
+    def one(self, s: Statement) -> list[str]:
+        """The lines of a statement."""
+        match s:
+            case Loop(over=over, body=body):
+                found = self.of(body)
+                for span in reversed(over):
+                    found = [self.head(span), *indented(found)]
+                return found
+            case Store(target=target, value=value):
+                return [f"{self.writer.element(target)} = {self.value(target.array, value)}"]
+            case Add():
+                return [self.added(s)]
+            case Draw():
+                return self.drawn(s)
+        raise TypeError(s)
+
+    def value(self, array: str, value: Expr) -> str:
+        """A value, of the type of its array."""
+        local = self.locals.get(array)
+        is_float = local is None or local.type == "float"
+        if isinstance(value, Number) and is_float and value.value == int_or_none(value.value):
+            return repr(float(value.value))
+        return self.writer.text(value)
+
+    def head(self, span: Span) -> str:
+        """The head of a loop."""
+        start = "" if span.start == ZERO else f"{self.writer.text(span.start)}, "
+        return f"for {self.writer.dim(span.dim)} in range({start}{self.writer.text(span.stop)}):"
+
+    def added(self, s: Add) -> str:
+        """The line that adds to an element."""
+        target = self.writer.element(Element(s.array, s.indices))
+        if s.by != "sum":
+            return f"{target} = {s.by}({target}, {self.writer.text(s.value)})"
+        if is_call(s.value, "neg"):
+            return f"{target} -= {self.writer.text(negative(s.value))}"
+        return f"{target} += {self.writer.text(s.value)}"
+
+    def drawn(self, s: Draw) -> list[str]:
+        """The lines of a draw."""
+        own = frozenset(span.dim for a in s.arguments for span in a.own) | {
+            span.dim for span in s.own
+        }
+        arguments = [
+            self.writer.element(a.value, frozenset(x.dim for x in a.own))
+            if a.own and isinstance(a.value, Element)
+            else self.writer.text(a.value)
+            for a in s.arguments
+        ]
+        rng = ["rng"] if s.is_random else []
+        if s.density is not None:
+            return self.by_density(s, s.density, arguments)
+        kernel = self.writer.kernel(s.kernel)
+        is_whole = bool(s.own)
+        if not is_whole and len(s.targets) == 1:
+            target = self.writer.element(s.targets[0])
+            return [f"{target} = {kernel}({', '.join([*rng, *arguments])})"]
+        outs = [self.writer.element(t, own) for t in s.targets]
+        return [f"{kernel}({', '.join([*rng, *arguments, *outs])})"]
+
+    def by_density(self, s: Draw, density: Density, arguments: list[str]) -> list[str]:
+        """The lines of a draw by a log density: the kernel asks for it, number by number."""
+        protocol = PROTOCOLS[s.kernel]
+        start, more = map(self.writer.kernel, (protocol.start, protocol.next))
+        work = self.writer.names.called("work", protocol.work, like=protocol.work)
+        self.working[protocol.work] = work
+        self.writer.kernel(protocol.work)
+        begun = ["rng", work] if protocol.starts_randomly else [work]
+        candidate = self.writer.array(density.argument)
+        body = [
+            f"{candidate} = {work}[0]",
+            *self.of(density.body),
+            f"{work}[1] = {self.writer.text(density.value)}",
+        ]
+        return [
+            f"{start}({', '.join([*begun, *arguments])})",
+            f"while {more}(rng, {work}):",
+            *indented(body),
+            f"{self.writer.element(s.targets[0])} = {work}[0]",
+            *(
+                f"{self.writer.element(t)} = {self.writer.kernel(told)}({work})"
+                for t, told in zip(s.targets[1:], protocol.told, strict=True)
+            ),
+        ]
+
+
+def int_or_none(value: float) -> int | None:
+    """A number as a whole number, if it is one."""
+    return int(value) if value == value and abs(value) < 2**53 and value == int(value) else None  # noqa: PLR0124
+
+

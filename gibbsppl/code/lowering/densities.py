@@ -1,0 +1,170 @@
+"""Log densities that kernels evaluate at candidates, and the draws and moves by them."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from math import inf
+
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Expr as Formula
+from gibbsppl.algebra.expressions import Leaf, mentions
+from gibbsppl.algebra.rounding import growth, may_be_infinite
+from gibbsppl.code.arrays.expressions import (
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Number,
+    mapped,
+    product,
+    total,
+)
+from gibbsppl.code.arrays.statements import (
+    Argument,
+    Density,
+    Draw,
+    Let,
+    Statement,
+    Store,
+)
+from gibbsppl.code.lowering.draws import mapped_by, undone
+from gibbsppl.code.lowering.parameters import by_element, guarded, is_everywhere, parameter
+from gibbsppl.code.lowering.selections import Selection, selection
+from gibbsppl.code.lowering.workshop import Workshop, positions
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.pieces.vanishing import may_be_zero
+from gibbsppl.schedule.kinds import ChangedDraw, DensityDraw
+from gibbsppl.schedule.parameters import NaturalParameter
+
+# The number at which a log density is evaluated, and the one that a kernel has drawn.
+CANDIDATE = "candidate"
+
+
+def lower_by_density(
+    w: Workshop,
+    step: DensityDraw,
+    kernel: str,
+    more: tuple[Argument, ...] = (),
+    outputs: tuple[str, ...] = (),
+    around: tuple[tuple[Statement, ...], tuple[Statement, ...]] = ((), ()),
+) -> None:
+    """A draw or a move of each element by its log density: one element after the other.
+
+    ``more`` are further arguments of the kernel, ``outputs`` numbers that it tells besides;
+    ``around`` are statements before and after each element.
+    """
+    if step.statement.support.is_tied or step.joint:
+        raise NotLoweredError(f"{step.name}: a move of values whose entries are tied.")
+    chosen = selection(w, step)
+    coefficients = () if chosen.one_by_one else tuple(
+        parameter(w, p, f"{step.variables[0]}_eta_{j}") for j, p in enumerate(step.parameters, 1)
+    )
+    call = _Call(kernel, more, outputs)
+    with w.inside(*chosen.over) if chosen.over else nullcontext():
+        w.add(*around[0])
+        _one(w, step, chosen, call, coefficients)
+        w.add(*around[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A kernel, with the arguments and results that it has beside those of all."""
+
+    kernel: str
+    more: tuple[Argument, ...]
+    outputs: tuple[str, ...]
+
+
+def _one(
+    w: Workshop,
+    step: DensityDraw,
+    chosen: Selection,
+    call: _Call,
+    coefficients: tuple[Expr, ...],
+) -> None:
+    """The draw of one element."""
+    array = step.variables[0]
+    target = chosen.element(array, w.dims(array))
+    candidate, drawn = w.fresh(CANDIDATE), w.fresh(f"{array}_drawn")
+    changed = step if isinstance(step, ChangedDraw) and step.change is not None else None
+    now = target if changed is None else _forward(w, changed, chosen, target)
+    ends = tuple(Argument(_end(w, step, chosen, side)) for side in ("lower", "upper"))
+    density = _density(w, step, chosen, coefficients, candidate)
+    w.add(Let(drawn, (), ZERO))
+    arguments = (Argument(now), *ends, *call.more)
+    targets = (Element(drawn), *map(Element, call.outputs))
+    w.add(Draw(targets, call.kernel, arguments, density=density, note=step.name))
+    value = Element(drawn)
+    w.add(Store(target, value if changed is None else undone(w, changed, chosen, value)))
+
+
+def _forward(w: Workshop, step: ChangedDraw, chosen: Selection, now: Expr) -> Expr:
+    assert step.change is not None
+    return mapped_by(w, step, chosen, step.change.forward, now)
+
+
+def _end(w: Workshop, step: DensityDraw, chosen: Selection, side: str) -> Expr:
+    """A bound of the support of what is drawn."""
+    value = sp.sympify(getattr(step.support, side))
+    # A bound that is another element of the same array is a term of the log density.
+    if value in (sp.oo, -sp.oo) or mentions(value, step.variables):
+        return Number(-inf if side == "lower" else inf)
+    return chosen.of(w.expr(value))
+
+
+def _density(
+    w: Workshop,
+    step: DensityDraw,
+    chosen: Selection,
+    coefficients: tuple[Expr, ...],
+    candidate: str,
+) -> Density:
+    """The log density of the element drawn, as a function of a candidate."""
+    dims = w.dims(step.variables[0])
+    place = Leaf(step.place.array, *dims)
+    found = _statistics(w, step, chosen, coefficients, place)
+    for c in step.terms:
+        value = w.plain(c.value)
+        if c.place:
+            value = guarded(w, c.place, dims, value, ZERO)
+        found.append((growth(c.value, place.array.name), value))
+    terms = [value for _, value in sorted(found, key=lambda term: -term[0])]
+    here, own = Element(place.array.name, positions(dims)), Element("(candidate)")
+    value = mapped(total(terms), lambda e: own if e == here else None)
+    value = mapped(chosen.of(value), lambda e: Element(candidate) if e == own else None)
+    if place.array.name not in value.arrays:
+        return Density(candidate, value)
+    if place.array.name not in step.variables:
+        raise NotLoweredError(f"{step.name}: a new variable that is read at several elements.")
+    target = chosen.element(step.variables[0], dims)
+    return Density(candidate, value, (Store(target, Element(candidate)),))
+
+
+def _statistics(
+    w: Workshop,
+    step: DensityDraw,
+    chosen: Selection,
+    coefficients: tuple[Expr, ...],
+    place: Leaf,
+) -> list[tuple[float, Expr]]:
+    """Coefficients times statistics, with how fast these grow."""
+    found = []
+    for j, p in enumerate(step.parameters):
+        statistic = p.statistic.xreplace({step.place: place})
+        grows = growth(p.statistic, place.array.name)
+        eta = by_element(w, p) if chosen.one_by_one else coefficients[j]
+        found.append((grows, _weighted(w, p, eta, statistic)))
+    return found
+
+
+def _weighted(w: Workshop, p: NaturalParameter, eta: Expr, statistic: Formula) -> Expr:
+    """A coefficient times a statistic: 0 where it is 0, though the statistic may be infinite."""
+    everywhere = all(is_everywhere(w, c, p.axes) for c in p.contributions)
+    whole = sp.Add(*(c.value for c in p.contributions)) if everywhere else sp.S.Zero
+    if may_be_infinite(statistic) and may_be_zero(whole, w.translation.continuous):
+        return Apply("weighted", (eta, w.expr(statistic)))
+    return product([eta, w.expr(statistic)])
+
+

@@ -1,0 +1,200 @@
+"""Draws from families, of labels and of label chains as statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Dim, Leaf
+from gibbsppl.code.arrays.expressions import (
+    Element,
+    Expr,
+    Number,
+    Position,
+    Span,
+    mapped,
+    plus,
+)
+from gibbsppl.code.arrays.statements import Argument, Draw, Let, Store, Type
+from gibbsppl.code.lowering.forms import lower_by_form
+from gibbsppl.code.lowering.parameters import bound, by_element, parameter
+from gibbsppl.code.lowering.selections import Selection, selection
+from gibbsppl.code.lowering.workshop import Workshop, positions
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.pieces.dependence import bounds_of, region_of
+from gibbsppl.runtime.label_chains import known_labels
+from gibbsppl.schedule.element_loops import element_loop
+from gibbsppl.schedule.kinds import ChangedDraw, FamilyDraw, LabelDraw, Single
+from gibbsppl.schedule.parameters import NaturalParameter
+
+
+def lower_family(w: Workshop, step: FamilyDraw) -> None:
+    """A draw from a family: whole, of a part, or element by element."""
+    if (loop := element_loop(w.schedule, step)) is not None and w.forms:
+        lower_by_form(w, step, loop)
+        return
+    if step.alpha is not None or step.kept or step.draw_function is None:
+        raise NotLoweredError(f"{step.name}: {step.how(w.graph) or 'sums kept up to date'}.")
+    event = step.statement.event if step.family.event else ()
+    chosen = selection(w, step, event)
+    array = step.variables[0]
+    kernel = step.draw_function
+
+    def draw() -> None:
+        written = _written(w, chosen)
+        own = [tuple(w.span(a) for a in p.axes if a in event) for p in step.parameters]
+        found = [
+            Argument(written(p, f"{array}_eta_{j}"), o)
+            for j, (p, o) in enumerate(zip(step.parameters, own, strict=True), 1)
+        ]
+        found += [Argument(chosen.of(w.expr(value))) for _, value in step.conditional.known]
+        found += [Argument(chosen.of(bound(w, b))) for b in step.bounds]
+        drawn_into(w, step, chosen, kernel, tuple(found), tuple(map(w.span, event)))
+
+    _carried_out(w, chosen, draw)
+
+
+def lower_labels(w: Workshop, step: LabelDraw, weights: NaturalParameter, label: Dim) -> None:
+    """A draw of labels from their log weights."""
+    chosen = selection(w, step)
+    array, labels = step.variables[0], step.labels
+
+    def draw() -> None:
+        weight = _written(w, chosen)(weights, f"{array}_log_weights")
+        arguments = (Argument(weight, (w.span(label),)),)
+        drawn_into(w, step, chosen, "labels", arguments, (), lower=labels.start)
+
+    with w.with_dims({label: len(labels)}):
+        _carried_out(w, chosen, draw)
+
+
+def _written(w: Workshop, chosen: Selection) -> Callable[[NaturalParameter, str], Expr]:
+    """How the parameters of a draw are computed: for all elements, or for the one that is drawn."""
+
+    def written(p: NaturalParameter, name: str) -> Expr:
+        return chosen.of(by_element(w, p) if chosen.one_by_one else parameter(w, p, name))
+
+    return written
+
+
+def _carried_out(w: Workshop, chosen: Selection, draw: Callable[[], None]) -> None:
+    """A draw, inside of a loop where elements are drawn one by one."""
+    if chosen.one_by_one:
+        with w.inside(*chosen.over):
+            draw()
+    else:
+        draw()
+
+
+def drawn_into(
+    w: Workshop,
+    step: Single,
+    chosen: Selection,
+    kernel: str,
+    arguments: tuple[Argument, ...],
+    own: tuple[Span, ...],
+    lower: int = 0,
+) -> None:
+    """A draw of the elements of a step, which a change of variable or a shift may follow."""
+    array = step.variables[0]
+    target = chosen.element(array, w.dims(array))
+    over = () if chosen.one_by_one else chosen.over
+    changed = step if isinstance(step, ChangedDraw) and step.change is not None else None
+    if changed is None and lower == 0:
+        w.add(Draw((target,), kernel, arguments, over, own, note=step.name))
+        return
+    kind: Type = "int" if lower else "float"
+    stem = step.place.array.name if changed is not None else f"{array}_drawn"
+    new = local_for(w, stem, over, kind)
+    w.add(Draw((new,), kernel, arguments, over, own, note=step.name))
+    value = plus(new, lower) if changed is None else undone(w, changed, chosen, new)
+    w.add(Store(target, value, over))
+
+
+def undone(w: Workshop, step: ChangedDraw, chosen: Selection, new: Expr) -> Expr:
+    """The value of a variable whose new variable has a value."""
+    assert step.change is not None
+    return mapped_by(w, step, chosen, step.change.backward, new)
+
+
+def mapped_by(
+    w: Workshop,
+    step: ChangedDraw,
+    chosen: Selection,
+    function: Callable[[sp.Expr], sp.Expr],
+    new: Expr,
+) -> Expr:
+    """A function of a number, with what it reads besides at the elements drawn."""
+    dims = w.dims(step.variables[0])
+    leaf = Leaf(step.place.array, *dims)
+    placed, stands = Element(leaf.array.name, positions(dims)), Element("(new)")
+    value = mapped(w.expr(function(leaf)), lambda e: stands if e == placed else None)
+    return mapped(chosen.of(value), lambda e: new if e == stands else None)
+
+
+def local_for(w: Workshop, stem: str, over: Sequence[Span], kind: Type) -> Element:
+    """An element of a new array over spans."""
+    name = w.fresh(stem)
+    w.add(Let(name, tuple(over), Number(0), type=kind))
+    return Element(name, tuple(Position(s.dim) for s in over))
+
+
+def lower_block(w: Workshop, step: FamilyDraw) -> None:
+    """A draw of a vector along one axis for each position of the others."""
+    if len(step.dense) > 1 or step.alpha is not None or step.kept or step.bounds:
+        raise NotLoweredError(f"{step.name}: {step.how(w.graph)}.")
+    array = step.variables[0]
+    dims = w.dims(array)
+    (dense,) = (dims[a] for a in step.dense)
+    places = dict(zip(dims, step.region, strict=True))
+    batch = [dims[a] for a in step.batch]
+    fixed: dict[str, Expr] = {
+        d.name: Number(place) for d in batch if isinstance(place := places[d], int)
+    }
+    chosen = Selection(w.spans([places[d] for d in batch]), fixed)
+    partners = {a: w.size(dense) for p in step.parameters for a in p.axes if a not in dims}
+    with w.with_dims(partners):
+        found = []
+        for j, p in enumerate(step.parameters, 1):
+            own = tuple(w.span(a) for a in p.axes if a not in batch)
+            found.append(Argument(chosen.of(parameter(w, p, f"{array}_eta_{j}")), own))
+    assert step.draw_function is not None
+    own = (w.span(dense),)
+    drawn_into(w, step, chosen, step.draw_function, tuple(found), own)
+
+
+def lower_chain(
+    w: Workshop, step: LabelDraw, weights: NaturalParameter, transitions: NaturalParameter
+) -> None:
+    """A joint draw of the labels of hidden Markov chains."""
+    array, dims, axis = step.variables[0], w.dims(step.variables[0]), step.axis
+    assert axis is not None
+    along = dims[axis]
+    label, *_ = weights.axes
+    weight = parameter(w, weights, f"{array}_log_weights")
+    moves = parameter(w, transitions, f"{array}_log_transitions")
+    extra = tuple(a for a in transitions.axes[2:] if a not in dims)
+    before = tuple(w.span(a) for a in (*extra, *transitions.axes[:2]))
+    over = tuple(w.span(d) for d in dims if d != along)
+    target, own = Element(array, positions(dims)), (w.span(along),)
+    known = w.given(f"{array}_is_known", tuple(d.name for d in dims), _known(w, step))
+    arguments = (
+        Argument(weight, (*own, w.span(label))),
+        Argument(moves, before),
+        Argument(Number(step.labels.start)),
+        Argument(target, own, as_is=True),
+        Argument(Element(known, positions(dims)), own, as_is=True),
+    )
+    kernel = "chain_by_step" if extra else "chain"
+    w.add(Draw((target,), kernel, arguments, over, own, note=step.name))
+
+
+def _known(w: Workshop, step: LabelDraw) -> np.ndarray:
+    """The mask of the labels of an array that are known."""
+    places = [
+        (tuple(map(bounds_of, region_of(w.graph, s))), None if s.mask is None else w.data[s.mask])
+        for s in step.statements
+    ]
+    return known_labels(tuple(map(w.size, w.dims(step.variables[0]))), *places)

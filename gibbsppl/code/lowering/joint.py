@@ -1,0 +1,250 @@
+"""Joint normal draws as statements: coefficients added where the precision matrix stores them.
+
+The places of all coefficients are tables, made once from the layout of the matrix
+(`gibbsppl.runtime.joint_tables`); the last place of each takes what is not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.arrays.expressions import (
+    TWO,
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Number,
+    Position,
+    Size,
+    Span,
+    at,
+    negative,
+    product,
+)
+from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
+from gibbsppl.code.lowering.parameters import parameter
+from gibbsppl.code.lowering.workshop import Workshop, positions
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.runtime.joint import Joint, joint_in
+from gibbsppl.runtime.joint_tables import Drawn, Tables, is_covered, pencil_tables, tables_of
+from gibbsppl.runtime.pencils import Pencil
+from gibbsppl.schedule.kinds import QuadraticDraw
+from gibbsppl.schedule.parameters import Pair
+
+
+def lower_joint(w: Workshop, step: QuadraticDraw) -> None:
+    """A joint draw of all elements of several arrays."""
+    joint = joint_in(w.constants, step.variables)
+    if step.kept or not is_covered(joint):
+        raise NotLoweredError(f"{step.name}: {joint.layout.told}.")
+    with w.with_dims(_own_dims(step)):
+        if step.pencil is not None:
+            _with_pencil(w, step, joint)
+        else:
+            _with_matrix(w, step, joint)
+
+
+def _own_dims(step: QuadraticDraw) -> dict[Dim, int]:
+    return {a: n for p in step.pairs for a, n in zip(p.parameter.axes, p.sizes, strict=True)}
+
+
+def _with_matrix(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
+    """A draw by a factor of the precision matrix."""
+    tables = tables_of(joint)
+    stem = "_".join(step.variables)
+    drawn, linear = _linear(w, step, joint, tables)
+    stored = w.own_dim(f"{stem}_entries", tables.stored + 1)
+    filled = w.fresh(f"{stem}_filled")
+    w.add(Let(filled, (stored,), ZERO))
+    for n, (name, squares) in enumerate(zip(step.variables, step.squares, strict=True)):
+        own = tables.arrays[n]
+        slots = _slots(w, joint, own, name, tables.squares[own.start :], tables.stored)
+        _add(w, filled, slots, squares, f"{name}_squares", name, twice=True)
+    for n, pair in enumerate(step.pairs):
+        _add_pair(w, filled, pair, tables, n)
+        _add_beside(w, linear, pair, tables, n)
+    found = [_whole(filled, stored), _whole(linear, drawn)]
+    for k, value in enumerate(tables.arguments):
+        if isinstance(value, np.ndarray):
+            span = w.own_dim(f"{stem}_layout_{k}", len(value))
+            found.append(_whole(w.given(f"{stem}_layout_{k}", (span.dim,), value), span))
+        else:
+            found.append(Argument(Number(int(value))))
+    _draw(w, step, joint, tables.kernel, tuple(found), tables.arrays)
+
+
+def _with_pencil(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
+    """A draw by fixed matrices that are diagonalised once."""
+    assert step.pencil is not None
+    pencil = next(c for c in w.constants.values() if isinstance(c, Pencil) and c.joint is joint)
+    tables = tables_of(joint)
+    stem = "_".join(step.variables)
+    drawn, linear = _linear(w, step, joint, tables)
+    scales = w.fresh(f"{stem}_scales")
+    count = w.own_dim(f"{stem}_matrices", len(step.pencil.scales))
+    w.add(Let(scales, (count,), ZERO))
+    for k, scale in enumerate(step.pencil.scales):
+        w.add(Store(Element(scales, (Number(k),)), w.expr(scale)))
+    found = [_whole(linear, drawn), _whole(scales, count)]
+    for k, values in enumerate(pencil_tables(pencil)):
+        spans = [w.own_dim(f"{stem}_pencil_{k}_{a}", n) for a, n in enumerate(values.shape)]
+        name = w.given(f"{stem}_pencil_{k}", tuple(s.dim for s in spans), values)
+        found.append(_whole(name, *spans))
+    _draw(w, step, joint, "pencil", tuple(found), tables.arrays)
+
+
+def _linear(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables
+) -> tuple[Span, str]:
+    """The coefficients of the elements drawn, and the dim along them."""
+    stem = "_".join(step.variables)
+    drawn = w.own_dim(f"{stem}_drawn", tables.size + 1)
+    linear = w.fresh(f"{stem}_linear")
+    w.add(Let(linear, (drawn,), ZERO))
+    for n, (name, p) in enumerate(zip(step.variables, step.linear, strict=True)):
+        own = tables.arrays[n]
+        rows = _slots(w, joint, own, name, np.arange(own.start, tables.size), tables.size)
+        _add(w, linear, rows, p, f"{name}_linear", name)
+    return drawn, linear
+
+
+def _slots(
+    w: Workshop, joint: Joint, own: Drawn, name: str, slots: np.ndarray, other: int
+) -> Element:
+    """The place of each element of an array: of those that are not drawn, the last."""
+    free = joint.drawn[name]
+    found = np.full(free.shape, other, dtype=np.intp)
+    found.reshape(-1)[own.positions] = slots[: len(own.positions)]
+    dims = w.dims(name)
+    table = w.given(f"{name}_place", tuple(d.name for d in dims), found)
+    return Element(table, positions(dims))
+
+
+def _add(
+    w: Workshop,
+    array: str,
+    place: Element,
+    p: object,
+    stem: str,
+    name: str,
+    *,
+    twice: bool = False,
+) -> None:
+    """Add the coefficients of the elements of an array, or of their squares."""
+    from gibbsppl.schedule.parameters import NaturalParameter  # noqa: PLC0415
+
+    assert isinstance(p, NaturalParameter)
+    if not p.contributions:
+        return
+    value = parameter(w, p, stem)
+    value = product([TWO, negative(value)]) if twice else value
+    factors = ", ".join(dict.fromkeys(c.factor for c in p.contributions))
+    w.add(Add(array, (place,), value, tuple(map(w.span, w.dims(name))), factors))
+
+
+def _add_pair(w: Workshop, filled: str, pair: Pair, tables: Tables, n: int) -> None:
+    """Subtract the coefficients of products of two elements."""
+    p, slots, doubled = pair.parameter, tables.pairs[n], tables.doubled[n]
+    if not p.contributions:
+        return
+    shape = tuple(len(r) for r in pair.place)
+    stem = f"{pair.first.array.name}_{pair.second.array.name}"
+    value = parameter(w, p, f"{stem}_products")
+    place = _of_pair(w, pair, f"{stem}_place", slots.reshape(shape))
+    if doubled.any():
+        times = _of_pair(w, pair, f"{stem}_times", 1 + doubled.reshape(shape))
+        value = product([times, value])
+    factors = ", ".join(dict.fromkeys(c.factor for c in p.contributions))
+    w.add(Add(filled, (place,), negative(value), w.spans(pair.place), factors))
+
+
+def _of_pair(w: Workshop, pair: Pair, stem: str, values: np.ndarray) -> Element:
+    """The element of a table for each position of a pair."""
+    axes = [w.own_dim(f"{stem}_{r.dim.name}", len(r)).dim for r in pair.place]
+    table = w.given(stem, tuple(axes), values)
+    return Element(table, tuple(Position(r.dim.name, -r.start) for r in pair.place))
+
+
+def _add_beside(w: Workshop, linear: str, pair: Pair, tables: Tables, n: int) -> None:
+    """Add products with elements that are known to the coefficients of the others."""
+    shape = tuple(len(r) for r in pair.place)
+    for b in tables.beside:
+        if b.pair != n or not pair.parameter.contributions:
+            continue
+        stem = f"{b.array}_known"
+        span = w.own_dim(stem, len(b.entries))
+        along = Position(span.dim)
+
+        def table(name: str, values: np.ndarray, span: Span = span, along: Expr = along) -> Element:
+            return Element(w.given(name, (span.dim,), values), (along,))
+
+        entries = np.unravel_index(b.entries, shape)
+        places: dict[str, Expr] = {
+            r.dim.name: table(f"{stem}_{r.dim.name}", np.asarray(e) + r.start)
+            for r, e in zip(pair.place, entries, strict=True)
+        }
+        value = at(parameter(w, pair.parameter, f"{stem}_products"), places)
+        sizes = tuple(w.size(d) for d in w.dims(b.array))
+        own = np.unravel_index(b.positions, sizes) if sizes else ()
+        known = Element(
+            b.array, tuple(table(f"{stem}_at_{k}", np.asarray(i)) for k, i in enumerate(own))
+        )
+        rows = table(f"{stem}_row", b.rows)
+        w.add(Add(linear, (rows,), product([value, known]), (span,)))
+
+
+def _draw(
+    w: Workshop,
+    step: QuadraticDraw,
+    joint: Joint,
+    kernel: str,
+    arguments: tuple[Argument, ...],
+    arrays: Sequence[Drawn],
+) -> None:
+    """The draw, and its values where they belong."""
+    stem = "_".join(step.variables)
+    span = w.own_dim(f"{stem}_values", joint.size)
+    values = w.fresh(f"{stem}_values_drawn")
+    w.add(Let(values, (span,), ZERO))
+    out = Element(values, (Position(span.dim),))
+    w.add(Draw((out,), kernel, arguments, own=(span,), note=step.name))
+    for own in arrays:
+        _put(w, joint, own, values)
+
+
+def _put(w: Workshop, joint: Joint, own: Drawn, values: str) -> None:
+    """The values of one array, where they belong."""
+    dims, free = w.dims(own.name), joint.drawn[own.name]
+    if free.all():
+        place_in: Expr = Number(own.start)
+        for d in dims:
+            place_in = _plus_scaled(place_in, d, dims)
+        target = Element(own.name, positions(dims))
+        over = tuple(map(w.span, dims))
+        w.add(Store(target, Element(values, (place_in,)), over))
+        return
+    span = w.own_dim(f"{own.name}_put", len(own.positions))
+    along = Position(span.dim)
+    at_axes = np.unravel_index(own.positions, free.shape)
+    indices = tuple(
+        Element(w.given(f"{own.name}_put_{d.name}", (span.dim,), np.asarray(i)), (along,))
+        for d, i in zip(dims, at_axes, strict=True)
+    )
+    value = Element(values, (Apply("+", (along, Number(own.start))),))
+    w.add(Store(Element(own.name, indices), value, (span,)))
+
+
+def _plus_scaled(place_in: Expr, dim: Dim, dims: Sequence[Dim]) -> Expr:
+    """A place_in position, plus the part of a dim."""
+    inner = [Size(d.name) for d in dims[dims.index(dim) + 1 :]]
+    step = product([Position(dim.name), *inner])
+    return step if place_in == ZERO else Apply("+", (place_in, step))
+
+
+def _whole(array: str, *spans: Span) -> Argument:
+    """A whole array as an argument."""
+    return Argument(Element(array, tuple(Position(s.dim) for s in spans)), spans, as_is=True)

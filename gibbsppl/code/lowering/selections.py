@@ -1,0 +1,84 @@
+"""The elements that a step draws: of an array, of a part of it, or one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.arrays.expressions import Element, Expr, Number, Position, Span, at
+from gibbsppl.code.arrays.sweeps import Array
+from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.derive.colours import Chart, Pattern
+from gibbsppl.pieces.dependence import bounds_of
+from gibbsppl.schedule.kinds import Single
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The elements drawn: at each position of ``over``.
+
+    ``at`` are the indices along those dims of the array that are not themselves in ``over``;
+    ``one_by_one``: each is drawn given what was drawn before.
+    """
+
+    over: tuple[Span, ...]
+    at: Mapping[str, Expr]
+    one_by_one: bool = False
+
+    def element(self, array: str, dims: tuple[Dim, ...]) -> Element:
+        """The element of an array that is drawn."""
+        return Element(array, tuple(self.of(Position(d.name)) for d in dims))
+
+    def of(self, expr: Expr) -> Expr:
+        """An expression of the dims of the array, at the elements drawn."""
+        return at(expr, self.at)
+
+
+def selection(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> Selection:
+    """The selection of a step, whose draws are along the dims of an event."""
+    statement = step.statement
+    array = statement.target.array.name
+    dims = tuple(d for d in w.dims(array) if d not in event)
+    if step.is_by_element:
+        return _of_table(w, array, dims, _in_order(w, step, array, dims), one_by_one=True)
+    if statement.known != 0:
+        bounds = tuple(map(bounds_of, step.region))
+        stems = tuple(f"{array}_missing_{d.name}" for d in dims)
+        names = w.table(stems, "missing_positions", f"@{statement.mask}", bounds, len(event))
+        return _of_table(w, array, dims, names, one_by_one=False)
+    places = dict(zip(w.dims(array), step.region, strict=True))
+    fixed = {d.name: Number(p) for d in dims if isinstance(p := places[d], int)}
+    return Selection(w.spans([places[d] for d in dims]), fixed)
+
+
+def _in_order(
+    w: Workshop, step: Single, array: str, dims: tuple[Dim, ...]
+) -> tuple[str, ...]:
+    """The names of the tables of positions, in the order in which elements are drawn."""
+    bounds = tuple(map(bounds_of, step.region))
+    mask = None if step.statement.mask is None else f"@{step.statement.mask}"
+    stems = tuple(f"{array}_in_order_{d.name}" for d in dims)
+    match step.colours if step.is_coloured else None:
+        case Pattern(steps=steps, count=count):
+            return w.table(stems, "pattern_in_order", bounds, steps, count, mask)
+        case Chart(name=name, count=count):
+            return w.table(stems, "chart_in_order", f"@{name}", count)
+    return w.table(stems, "elements_in_order", mask, bounds)
+
+
+def _of_table(
+    w: Workshop, array: str, dims: tuple[Dim, ...], names: tuple[str, ...], *, one_by_one: bool
+) -> Selection:
+    known = w.arrays[names[0]].dims if names else ()
+    along = known[0] if known else w.fresh(f"{array}_drawn")
+    found = zip(names, dims, strict=True)
+    w.arrays |= {n: Array((along,), "table", "int", of=d.name) for n, d in found}
+    indices = {
+        d.name: Element(n, (Position(along),)) for d, n in zip(dims, names, strict=True)
+    }
+    over = (Span.whole(along),) if names else ()
+    w.own_sizes.setdefault(along, prod(w.size(d) for d in dims))  # (no more than these)
+    return Selection(over, indices, one_by_one)
+

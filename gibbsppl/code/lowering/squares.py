@@ -1,0 +1,79 @@
+"""Sums of squares about a centre, so that a sweep need not read the data.
+
+``S(x)`` is ``S(x0)``, plus a slope times ``x - x0``, plus a quadratic form in ``x - x0``: all but x
+is computed once (`gibbsppl.derive.centring`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.arrays.expressions import (
+    Element,
+    Expr,
+    Position,
+    Reduce,
+    Span,
+    mapped,
+    negative,
+    product,
+    total,
+)
+from gibbsppl.derive.centring import RESIDUAL, Centred, CentredArray
+from gibbsppl.model.evaluation import Sizes, Values, evaluate
+from gibbsppl.runtime.least_squares import centred
+from gibbsppl.runtime.types import Array, Floats
+
+
+def values_at_centre(about: Centred, data: Values, sizes: Sizes) -> tuple[Array, ...]:
+    """The sum of squares at the centre; the centre of each array, and the slope there."""
+    names = [p.name for p in about.parts]
+    shape = tuple(map(len, about.ranges))
+
+    def residual(*arrays: Floats) -> Floats:
+        values = {**data, **dict(zip(names, arrays, strict=True))}
+        found = evaluate(about.base, about.ranges, values, sizes)
+        return np.asarray(np.broadcast_to(found, shape), dtype=float)
+
+    def adjoint(left: Floats) -> tuple[Floats, ...]:
+        values = {**data, RESIDUAL: left}
+        return tuple(_along(p, values, sizes) for p in about.parts)
+
+    shapes = (tuple(sizes[d] for d in p.dims) for p in about.parts)
+    return tuple(map(np.asarray, centred(residual, adjoint, shape, *shapes)))
+
+
+def _along(part: CentredArray, values: Values, sizes: Sizes) -> Floats:
+    over = tuple(Range(d, 0, sizes[d]) for d in part.dims)
+    found = evaluate(part.adjoint, over, values, sizes)
+    return np.asarray(np.broadcast_to(found, tuple(map(len, over))), dtype=float)
+
+
+def expanded(
+    about: Centred,
+    names: tuple[str, ...],
+    forms: tuple[Expr, ...],
+    spans: dict[str, tuple[Span, ...]],
+) -> Expr:
+    """The sum of squares, of tables with these names: the sum at the centre, then by array.
+
+    ``forms`` are the terms of the quadratic form, in the distances from the centre.
+    """
+    first, centres, slopes = names[0], names[1::2], names[2::2]
+    away: dict[str, tuple[str, str]] = {}
+    terms: list[Expr] = [Element(first)]
+    for part, centre, slope in zip(about.parts, centres, slopes, strict=True):
+        away[part.away] = (part.name, centre)
+        here = tuple(Position(d.name) for d in part.dims)
+        distance = total([Element(part.name, here), negative(Element(centre, here))])
+        value = product([Element(slope, here), distance])
+        terms.append(Reduce(value, spans[part.name]) if part.dims else value)
+
+    def one(e: Expr) -> Expr | None:
+        if isinstance(e, Element) and e.array in away:
+            name, centre = away[e.array]
+            return total([Element(name, e.indices), negative(Element(centre, e.indices))])
+        return None
+
+    return total([*terms, *(mapped(f, one) for f in forms)])

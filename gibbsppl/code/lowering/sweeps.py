@@ -1,0 +1,114 @@
+"""A whole sweep as a value: the steps of a schedule in order, and what arrays they read.
+
+Comes in: a `Schedule` and its data. Goes out: a `Sweep`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gibbsppl.code.arrays.expressions import Element, Expr, walk
+from gibbsppl.code.arrays.statements import Let, Statement, expressions_of
+from gibbsppl.code.arrays.sweeps import Array, Sweep, every, names_in
+from gibbsppl.code.interweaving import together
+from gibbsppl.code.lowering.forms import begin_forms, with_forms
+from gibbsppl.code.lowering.stand_ins import computed, put_back
+from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.model.evaluation import Values
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
+
+
+def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> Sweep:
+    """The sweep of a schedule as a value; ``constants`` are those of the program in NumPy."""
+    if schedule.units or schedule.scan != "systematic":
+        raise NotLoweredError("an order of steps that is drawn.")
+    w = Workshop.of(schedule, data, constants)
+    for part in schedule.parts:
+        computed(w, part)
+    w.forms = begin_forms(w)
+    for step in schedule.steps:
+        _lower(w, step)
+    for part in schedule.parts:
+        put_back(w, part)
+    statements = tuple(w.statements)
+    with w.apart() as found:
+        for d in schedule.graph.deterministics:
+            w.add(Let(d.name, tuple(map(w.span, d.dims)), w.expr(d.value)))
+    outputs = tuple(d.name for d in schedule.graph.deterministics)
+    tables = (*w.tables.values(), *w.groups.tables)
+    arrays = w.arrays | _arrays(w, (*statements, *found))
+    return Sweep(
+        schedule.graph.name,
+        arrays,
+        statements,
+        monitors=tuple(found),
+        outputs=outputs,
+        tables=tables,
+        sizes=w.own_sizes,
+    )
+
+
+def _lower(w: Workshop, step: Step) -> None:
+    """A step, with others in whose graph the same arrays stand for others."""
+    schedule = w.schedule
+    steps = together(schedule, step)
+    if not steps:
+        with_forms(w, step, w.forms)
+        return
+    if steps[0] is not step:
+        return
+    held = schedule.stand_ins(step)[0]
+    computed(w, held)
+    for s in steps:
+        own = schedule.stand_ins(s)[1:]
+        for change in own:
+            computed(w, change)
+        s.lower(w)
+        for change in reversed(own):
+            put_back(w, change)
+    put_back(w, held)
+    return
+
+
+def _arrays(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:
+    """What is known of the arrays of the model that statements read or change."""
+    used = names_in(statements)
+    local = {s.name for s in every(statements) if isinstance(s, Let)}
+    indices = _read_as_positions(statements)
+    found = {}
+    for name, variable in w.graph.variables.items():
+        if name not in used or name in local:
+            continue
+        is_state = variable.kind == "random"
+        whole = variable.integer and (is_state or variable.of is not None or name in indices)
+        dims = tuple(d.name for d in variable.dims)
+        found[name] = Array(dims, "state" if is_state else "data", "int" if whole else "float")
+    missing = used - set(found) - local - set(w.arrays) - _made(statements)
+    if missing:
+        raise NotLoweredError(f"arrays that nothing is known of: {', '.join(sorted(missing))}.")
+    return found
+
+
+def _made(statements: Sequence[Statement]) -> set[str]:
+    """The names that statements bind: the candidates of log densities."""
+    densities = (getattr(s, "density", None) for s in every(statements))
+    return {d.argument for d in densities if d is not None}
+
+
+def _read_as_positions(statements: Sequence[Statement]) -> set[str]:
+    """The arrays whose elements are read as positions of others."""
+    found = set[str]()
+
+    def note(expr: Expr) -> None:
+        for e in walk(expr):
+            if isinstance(e, Element):
+                for i in e.indices:
+                    found.update(x.array for x in walk(i) if isinstance(x, Element))
+
+    for s in every(statements):
+        for expr in expressions_of(s):
+            note(expr)
+    return found

@@ -1,0 +1,224 @@
+"""A sweep under construction: its names, dims and statements.
+
+Comes in: a schedule and its data. A kernel's `lower` adds statements and asks for what it needs.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range, fresh
+from gibbsppl.code.arrays.expressions import Expr, Position, Span
+from gibbsppl.code.arrays.groups import Groups
+from gibbsppl.code.arrays.statements import Loop, Statement, Type
+from gibbsppl.code.arrays.sweeps import Array, Kind, Table
+from gibbsppl.code.lowering.squares import expanded, values_at_centre
+from gibbsppl.code.lowering.translation import Translation
+from gibbsppl.derive.centring import about_centre
+from gibbsppl.derive.contractions import data_only
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import Place
+from gibbsppl.pieces.vanishing import continuous_arrays
+from gibbsppl.schedule.element_loops import Kept
+from gibbsppl.schedule.sweeps import Schedule
+
+
+@dataclass(slots=True)
+class Workshop:
+    """A sweep that is being made.
+
+    ``own`` are arrays and sizes of dims that the step at work has besides those of the model.
+    """
+
+    schedule: Schedule
+    data: Values
+    constants: Mapping[str, Any]
+    graph: Graph
+    statements: list[Statement] = field(default_factory=list)
+    arrays: dict[str, Array] = field(default_factory=dict)
+    tables: dict[object, Table] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+    local: set[str] = field(default_factory=set)
+    sizes: dict[Dim, int] = field(default_factory=dict)
+    own_sizes: dict[str, int] = field(default_factory=dict)
+    forms: tuple[Kept, ...] = ()
+    made: Groups | None = None
+
+    @classmethod
+    def of(cls, schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> Workshop:
+        """An empty sweep of a schedule."""
+        graph = schedule.whole
+        names = {*graph.variables, *(d.name for d in graph.sizes)}
+        return cls(schedule, data, constants, graph, taken=set(names))
+
+    @property
+    def translation(self) -> Translation:
+        """What is known where expressions are translated now."""
+        random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
+        known = data_only(random | self.local, self.graph)
+        known = replace(known, sizes={**self.graph.sizes, **self.sizes})
+        continuous = frozenset(continuous_arrays(self.graph))
+        return Translation(self.graph, known, continuous, self._squares)
+
+    def _squares(self, base: sp.Expr, ranges: tuple[Range, ...]) -> Expr | None:
+        """A sum of squares about a centre; None where that is no gain."""
+        to = replace(self.translation, squares=None)
+        about = about_centre(self.graph, base, ranges, to.known)
+        if about is None or any(p.name in self.local for p in about.parts):
+            return None
+        stems = ("squares", *(f"{p.name}_{w}" for p in about.parts for w in ("centre", "slope")))
+        dims = ((), *(p.dims for p in about.parts for _ in range(2)))
+        make = partial(values_at_centre, about, self.data, self.graph.sizes)
+        names = self.computed(("centre", base, ranges), stems, dims, make)
+        random = data_only(to.known.random | {p.away for p in about.parts}, about.graph)
+        inner = replace(to, graph=about.graph, known=replace(random, sizes=to.known.sizes))
+        spans = {p.name: tuple(map(self.span, p.dims)) for p in about.parts}
+        return expanded(about, names, tuple(map(inner, about.forms)), spans)
+
+    def computed(
+        self,
+        key: object,
+        stems: tuple[str, ...],
+        dims: Iterable[tuple[Dim, ...]],
+        make: Callable[[], tuple[Any, ...]],
+    ) -> tuple[str, ...]:
+        """The names of tables of real numbers that are computed when they are needed."""
+        if key not in self.tables:
+            names = tuple(map(self.fresh, stems))
+            self.tables[key] = Table(names, "as_computed", (make,))
+            axes = (tuple(d.name for d in own) for own in dims)
+            self.arrays |= {n: Array(a, "table") for n, a in zip(names, axes, strict=True)}
+        return self.tables[key].names
+
+    def expr(self, expr: sp.Expr) -> Expr:
+        """An expression of the model over arrays."""
+        return self.translation(expr)
+
+    def plain(self, expr: sp.Expr) -> Expr:
+        """An expression of a candidate, which no sum of squares has a centre for."""
+        return replace(self.translation, squares=None)(expr)
+
+    def add(self, *statements: Statement) -> None:
+        """Add statements to the sweep."""
+        self.statements += statements
+
+    def fresh(self, stem: str) -> str:
+        """A new name for an array or a dim."""
+        name = fresh(stem, self.taken)
+        self.taken.add(name)
+        return name
+
+    def span(self, dim: Dim) -> Span:
+        """All positions of a dim."""
+        return self.spans((Range(dim, 0, self.size(dim)),))[0]
+
+    def size(self, dim: Dim) -> int:
+        """The size of a dim or of a copy of it."""
+        from gibbsppl.algebra.ranges import size_of  # noqa: PLC0415
+
+        return size_of(dim, {**self.graph.sizes, **self.sizes})
+
+    def spans(self, place: Collection[Place]) -> tuple[Span, ...]:
+        """The positions of a place, without single ones."""
+        to = self.translation
+        return tuple(to.span(p) for p in place if isinstance(p, Range))
+
+    def dims(self, array: str) -> tuple[Dim, ...]:
+        """The dims of an array of the model."""
+        return self.graph.variables[array].dims
+
+    def is_state(self, array: str) -> bool:
+        """Whether an array is a part of the state."""
+        variable = self.graph.variables.get(array)
+        return variable is not None and variable.kind == "random" and array not in self.local
+
+    @contextmanager
+    def inside(self, *over: Span) -> Iterator[None]:
+        """A context whose statements are carried out for one position after the other."""
+        before, self.statements = self.statements, []
+        yield
+        if self.statements:
+            before.append(Loop(over, tuple(self.statements)))
+        self.statements = before
+
+    @contextmanager
+    def apart(self) -> Iterator[list[Statement]]:
+        """A context whose statements are kept apart."""
+        before, self.statements = self.statements, []
+        yield self.statements
+        self.statements = before
+
+    @contextmanager
+    def with_dims(self, sizes: Mapping[Dim, int]) -> Iterator[None]:
+        """A context with dims that the model does not have."""
+        before, self.sizes = self.sizes, {**self.sizes, **sizes}
+        yield
+        self.sizes = before
+
+    @contextmanager
+    def with_local(self, *names: str) -> Iterator[None]:
+        """A context with arrays that the state does not have."""
+        before, self.local = self.local, {*self.local, *names}
+        yield
+        self.local = before
+
+    def table(
+        self, stems: tuple[str, ...], function: str, *arguments: Any, kind: Type = "int"
+    ) -> tuple[str, ...]:
+        """The names of tables that a function of the runtime makes of data."""
+        key = (function, repr(arguments))
+        if key not in self.tables:
+            names = tuple(map(self.fresh, stems))
+            self.tables[key] = Table(names, function, arguments)
+            self.arrays |= {n: Array((), "table", kind) for n in names}
+        return self.tables[key].names
+
+    @property
+    def groups(self) -> Groups:
+        """The groups that indices of data make, with their tables."""
+        if self.made is None:
+            found: dict[str, Array] = {}
+            for name, v in self.graph.variables.items():
+                kind: Kind = "state" if v.kind == "random" else "data"
+                dims = tuple(d.name for d in v.dims)
+                found[name] = Array(dims, kind, "int" if v.integer else "float")
+            # (tables are noted among the arrays of the sweep)
+            self.made = Groups(ChainMap(self.arrays, found), self, [], {})
+        return self.made
+
+    def given(self, stem: str, dims: tuple[str, ...], values: Any) -> str:
+        """The name of a table of values that are known."""
+        name = self.fresh(stem)
+        self.tables[name] = Table((name,), "as_given", (values,))
+        self.arrays[name] = Array(dims, "table", type_of(values))
+        return name
+
+    def own_dim(self, stem: str, size: int) -> Span:
+        """All positions of a new dim."""
+        name = self.fresh(stem)
+        self.own_sizes[name] = size
+        return Span.whole(name)
+
+    def tuning(self, name: str, dims: tuple[str, ...], kind: Type = "float") -> None:
+        """A part of the state that kernels alone read and change."""
+        self.arrays[name] = Array(dims, "state", kind, is_tuning=True)
+
+
+def positions(dims: Collection[Dim]) -> tuple[Expr, ...]:
+    """The position along each of some dims."""
+    return tuple(Position(d.name) for d in dims)
+
+
+def type_of(values: Any) -> Type:
+    """Whether an array has whole numbers."""
+    return "int" if np.asarray(values).dtype.kind in "iub" else "float"

@@ -1,0 +1,28 @@
+"""Kernels of loops: one draw each, in the part of Python that Numba compiles.
+
+- `draws` from families, `truncated` ones, by `rejection` (`falls`, `powers`), `polya_gamma`,
+  `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws, `labels` and label chains
+- by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
+  `concave_hull`), `slices`, `walks`, `elliptical`
+- `functions` of the language, with `gamma_functions` and `normal_functions`; `elementary` ones
+
+Two packages come of the same files: here they are plain Python; `gibbsppl.runtime.compiled` has
+them compiled. Generated loops call either by the same names, so that what is compiled is tested
+against what is not, number by number.
+
+A kernel has the name of the draw of whole arrays in `gibbsppl.runtime` and its arguments, without
+the size: ``gamma(rng, eta_1, eta_2)`` returns a number; a vector or matrix goes into a last
+argument, ``dirichlet(rng, eta_1, out)``. Arrays among the arguments may be overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """The function as it is; compiled in the other package."""
+    return function

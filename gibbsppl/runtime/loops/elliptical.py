@@ -1,0 +1,102 @@
+"""Elliptical slice moves of a vector, whose log density the caller evaluates where it is asked to.
+
+The move of `gibbsppl.runtime.elliptical`, with the same random numbers. The caller draws from the
+normal part::
+
+    work = elliptical_work()
+    elliptical_start(work)
+    while elliptical_next(rng, work, now, mean, noise, tried):
+        work[1] = ...  # the log density at ``tried``, less that of the normal part
+
+``noise`` is a draw of the normal part, less its mean. In the end ``tried`` is what is moved to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import cos, inf, pi, sin
+
+import numpy as np
+
+from gibbsppl.errors import RunError
+from gibbsppl.runtime.elliptical import SHORTEST
+from gibbsppl.runtime.types import Floats, Generator
+
+from . import kernel
+
+APART: Mapping[str, str] = {
+    "elliptical_next": "independent elements of an array, each on an ellipse of its own, are moved "
+    "together, in rounds",
+}
+
+# Numbers: the log density that was asked for; the level of the slice, the angle, and the ends of
+# the arc that is left; what comes next.
+FOUND, LEVEL, ANGLE, LOW, HIGH, STAGE = 1, 2, 3, 4, 5, 6
+SIZE = 7
+
+# Stages: nothing is asked yet; then what the log density that is asked for is of.
+STARTED, CURRENT, TRIED = 0.0, 1.0, 2.0
+
+NO_DENSITY = "elliptical slice: the current value has no finite log density."
+
+
+@kernel
+def elliptical_work() -> Floats:
+    """The array that a move works in; it may be used for any number of moves, one by one."""
+    return np.zeros(SIZE)
+
+
+@kernel
+def elliptical_start(work: Floats) -> None:
+    """Begin a move."""
+    work[STAGE] = STARTED
+
+
+@kernel
+def elliptical_next(
+    rng: Generator, work: Floats, now: Floats, mean: Floats, noise: Floats, tried: Floats
+) -> bool:
+    """Whether a log density is asked for, at ``tried``; if not, it is the vector moved to."""
+    found = float(work[FOUND])
+    if work[STAGE] == STARTED:
+        work[STAGE] = CURRENT
+        tried[:] = now
+        return True
+    if work[STAGE] == CURRENT:
+        _begin(rng, work, found)
+    elif found >= work[LEVEL]:
+        rng.random()  # (arrays draw a next angle for all of their elements)
+        return False
+    elif not _is_cut(rng, work):
+        tried[:] = now
+        return False
+    c, s = cos(work[ANGLE]), sin(work[ANGLE])
+    for i in range(now.size):
+        tried[i] = mean[i] + (now[i] - mean[i]) * c + noise[i] * s
+    return True
+
+
+@kernel
+def _begin(rng: Generator, work: Floats, found: float) -> None:
+    """The level of the slice, and a first angle."""
+    level = found - rng.standard_exponential()
+    if not level > -inf:
+        raise RunError(NO_DENSITY)
+    angle = rng.uniform(0.0, 2 * pi)
+    work[LEVEL] = level
+    work[ANGLE] = angle
+    work[LOW] = angle - 2 * pi
+    work[HIGH] = angle
+    work[STAGE] = TRIED
+
+
+@kernel
+def _is_cut(rng: Generator, work: Floats) -> bool:
+    """Whether an arc is left, cut at the angle tried, with a new angle in it.
+
+    One that is too short holds the current value alone.
+    """
+    work[LOW if work[ANGLE] < 0 else HIGH] = work[ANGLE]
+    low, high = float(work[LOW]), float(work[HIGH])
+    work[ANGLE] = rng.uniform(low, high)
+    return high - low > SHORTEST

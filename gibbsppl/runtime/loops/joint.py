@@ -1,0 +1,304 @@
+"""Joint normal draws, from the stored entries of their precision matrix, in place.
+
+`gibbsppl.runtime.joint_tables` has where the entries are stored and in which order the elements
+are: those inside, then those of the border, which follow by its Schur complement. With ``Q = L L'``
+a draw is ``L'^-1 (L^-1 h + z)``.
+
+What is stored are the blocks, each by rows, or the band, by columns from the diagonal down; then
+the rows beside the border, one for each element inside; then the corner, by rows. Of blocks and of
+the corner the entries on and below the diagonal are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gibbsppl.runtime.pencils import EPSILON, LEAST
+from gibbsppl.runtime.types import Floats, Generator, Ints
+
+from . import kernel
+from .matrices import backward, cholesky, forward, forward_rows
+
+APART: Mapping[str, str] = {}
+
+
+@kernel
+def joint_blocks(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    filled: Floats,
+    linear: Floats,
+    counts: Ints,
+    orders: Ints,
+    border: int,
+    order: Ints,
+    out: Floats,
+) -> None:
+    """A draw of elements of which those inside the border are in blocks, into ``out``.
+
+    There are ``counts[g]`` blocks of ``orders[g]`` elements. The entries ``filled`` are of the
+    precision, ``linear`` has the coefficients of the elements; both are overwritten.
+    """
+    inside = len(order) - border
+    x, z = _arranged(rng, linear, order)
+    stored = 0
+    for g in range(len(counts)):
+        stored += counts[g] * orders[g] ** 2
+    side = filled[stored : stored + inside * border].reshape((inside, border))
+    corner = _corner(filled, stored + inside * border, border)
+    _forward_blocks(filled, counts, orders, x, side)
+    if border:
+        _drawn_border(side, corner, x, z)
+    for i in range(inside):
+        x[i] += z[i]
+    _backward_blocks(filled, counts, orders, x)
+    _placed(x, order, out)
+
+
+@kernel
+def _forward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats, side: Floats) -> None:
+    """Blocks factorised, and ``L^-1`` times the coefficients and the rows beside the border."""
+    start = place = 0
+    for g in range(len(counts)):
+        size = orders[g]
+        for _ in range(counts[g]):
+            block = filled[place : place + size * size].reshape((size, size))
+            cholesky(block)
+            forward(block, x[start : start + size])
+            if side.shape[1]:
+                forward_rows(block, side[start : start + size])
+            start += size
+            place += size * size
+
+
+@kernel
+def _backward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats) -> None:
+    """``L'^-1 x``, in place of it."""
+    start = place = 0
+    for g in range(len(counts)):
+        size = orders[g]
+        for _ in range(counts[g]):
+            block = filled[place : place + size * size].reshape((size, size))
+            backward(block, x[start : start + size])
+            start += size
+            place += size * size
+
+
+@kernel
+def joint_band(
+    rng: Generator,
+    filled: Floats,
+    linear: Floats,
+    width: int,
+    border: int,
+    order: Ints,
+    out: Floats,
+) -> None:
+    """A draw of elements of which those inside the border are in a band, into ``out``.
+
+    The band has so many entries below the diagonal. The entries ``filled`` are of the precision,
+    ``linear`` has the coefficients of the elements; both are overwritten.
+    """
+    inside = len(order) - border
+    x, z = _arranged(rng, linear, order)
+    stored = inside * (width + 1)
+    band = filled[:stored].reshape((inside, width + 1))
+    side = filled[stored : stored + inside * border].reshape((inside, border))
+    corner = _corner(filled, stored + inside * border, border)
+    _factorised_band(band)
+    for i in range(inside):
+        x[i] /= band[i, 0]
+        for k in range(border):
+            side[i, k] /= band[i, 0]
+        for d in range(1, min(width, inside - 1 - i) + 1):
+            x[i + d] -= band[i, d] * x[i]
+            for k in range(border):
+                side[i + d, k] -= band[i, d] * side[i, k]
+    if border:
+        _drawn_border(side, corner, x, z)
+    for i in range(inside - 1, -1, -1):
+        total = x[i] + z[i]
+        for d in range(1, min(width, inside - 1 - i) + 1):
+            total -= band[i, d] * x[i + d]
+        x[i] = total / band[i, 0]
+    _placed(x, order, out)
+
+
+@kernel
+def pencil(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    linear: Floats,
+    scales: Floats,
+    matrices: Floats,
+    rows: Floats,
+    diagonals: Floats,
+    order: Ints,
+    out: Floats,
+) -> None:
+    """A draw whose precision is a sum of fixed matrices, each times a scale, into ``out``.
+
+    ``matrices[p, block]`` are fixed; ``rows[block]`` make all of them diagonal, as ``diagonals[p,
+    block]`` are. The coefficients ``linear`` are overwritten.
+    """
+    count, size = rows.shape[0], rows.shape[1]
+    diagonal = _scaled_diagonals(scales, diagonals)
+    x, z = _arranged(rng, linear, order)
+    has_rows = _has_common_rows(diagonal)
+    factors = _factors(scales, matrices, has_rows)
+    for block in range(count):
+        own = x[block * size : (block + 1) * size]
+        noise = z[block * size : (block + 1) * size]
+        if len(factors):
+            forward(factors[block], own)
+            for i in range(size):
+                own[i] += noise[i]
+            backward(factors[block], own)
+        else:
+            _along_rows(rows[block], diagonal[block], own, noise)
+    _placed(x, order, out)
+
+
+@kernel
+def _along_rows(rows: Floats, diagonal: Floats, x: Floats, z: Floats) -> None:
+    """A draw of one block, where rows make its precision diagonal, in place of its coefficients."""
+    size = len(x)
+    for i in range(size):
+        total = 0.0
+        for j in range(size):
+            total += rows[i, j] * x[j]
+        z[i] = (total + z[i] * np.sqrt(diagonal[i])) / diagonal[i]
+    x[:] = 0.0
+    for i in range(size):
+        for j in range(size):
+            x[j] += z[i] * rows[i, j]
+
+
+@kernel
+def _arranged(rng: Generator, linear: Floats, order: Ints) -> tuple[Floats, Floats]:
+    """The coefficients in the order of factorisation, and a standard normal number for each."""
+    x, z = np.empty(len(order)), np.empty(len(order))
+    for i in range(len(order)):
+        x[i] = linear[order[i]]
+        z[i] = rng.standard_normal()
+    return x, z
+
+
+@kernel
+def _corner(filled: Floats, start: int, border: int) -> Floats:
+    """The stored entries of the corner."""
+    return filled[start : start + border * border].reshape((border, border))
+
+
+@kernel
+def _placed(x: Floats, order: Ints, out: Floats) -> None:
+    """Values in the order of factorisation, in the order of the elements, into ``out``."""
+    for i in range(len(order)):
+        out[order[i]] = x[i]
+
+
+@kernel
+def _drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> None:
+    """The border drawn, at the end of ``x``, and taken from what is known of the inside.
+
+    ``side`` is ``L^-1`` times the entries beside the border, and ``x`` begins with ``L^-1 h``.
+    """
+    inside, border = side.shape
+    last = x[inside:]
+    for i in range(inside):
+        row = side[i]
+        for k in range(border):
+            own = row[k]
+            if own != 0.0:
+                last[k] -= own * x[i]
+                for other in range(k + 1):
+                    corner[k, other] -= own * row[other]
+    cholesky(corner)
+    forward(corner, last)
+    for k in range(border):
+        last[k] += z[inside + k]
+    backward(corner, last)
+    for i in range(inside):
+        for k in range(border):
+            x[i] -= side[i, k] * last[k]
+
+
+@kernel
+def _factorised_band(band: Floats) -> None:
+    """The Cholesky factor in place of a band by columns, each from the diagonal down."""
+    size, width = len(band), band.shape[1] - 1
+    for j in range(size):
+        if not band[j, 0] > 0.0:
+            raise ValueError("a precision matrix is not positive definite")
+        pivot = np.sqrt(band[j, 0])
+        band[j, 0] = pivot
+        count = min(width, size - 1 - j)
+        for d in range(1, count + 1):
+            band[j, d] /= pivot
+        for d in range(1, count + 1):
+            own = band[j, d]
+            if own != 0.0:
+                for other in range(d, count + 1):
+                    band[j + d, other - d] -= own * band[j, other]
+
+
+@kernel
+def _scaled_diagonals(scales: Floats, diagonals: Floats) -> Floats:
+    """The diagonal form of the precision, by block."""
+    parts, count, size = diagonals.shape
+    found = np.empty((count, size))
+    for block in range(count):
+        for i in range(size):
+            total = 0.0
+            for part in range(parts):
+                total += scales[part] * diagonals[part, block, i]
+            if not total > 0.0:
+                raise ValueError("a precision matrix is not positive definite")
+            found[block, i] = total
+    return found
+
+
+@kernel
+def _has_common_rows(diagonal: Floats) -> bool:
+    """Whether in all blocks elements are near enough in size for the rows that fit all scales."""
+    for block in diagonal:
+        least, most = np.inf, 0.0
+        for x in block:
+            least, most = min(least, x), max(most, x)
+        if not least > EPSILON * most:
+            return False
+    return True
+
+
+@kernel
+def _factors(scales: Floats, matrices: Floats, has_rows: bool) -> Floats:
+    """The Cholesky factors of all blocks; none where one is ill-conditioned in any units.
+
+    Then only the rows know the directions nearly common to all elements; nor where rows do.
+    """
+    parts, count, size, _ = matrices.shape
+    none = np.empty((0, size, size))
+    if has_rows:
+        return none
+    found = np.zeros((count, size, size))
+    units = np.empty(size)
+    for block in range(count):
+        total = found[block]
+        for part in range(parts):
+            for i in range(size):
+                for j in range(size):
+                    total[i, j] += scales[part] * matrices[part, block, i, j]
+        for i in range(size):
+            if not total[i, i] > 0.0:
+                return none
+            units[i] = np.sqrt(total[i, i])
+        for i in range(size):
+            for j in range(size):
+                total[i, j] /= units[i] * units[j]
+        if not np.linalg.eigvalsh(total)[0] > size * LEAST:
+            return none
+        cholesky(total)
+        for i in range(size):
+            for j in range(i + 1):
+                total[i, j] *= units[i]
+    return found

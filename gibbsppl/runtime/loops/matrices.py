@@ -1,0 +1,174 @@
+"""Factors of positive definite matrices, in place, and what follows from them.
+
+Rows are read from left to right. Of a symmetric matrix only the entries on and below the diagonal
+are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gibbsppl.runtime.types import Floats
+
+from . import kernel
+
+APART: Mapping[str, str] = {}
+
+
+@kernel
+def cholesky(matrix: Floats) -> None:
+    """The lower Cholesky factor in place of a matrix; entries above the diagonal stay."""
+    if not factorised(matrix):
+        raise ValueError("a precision matrix is not positive definite")
+
+
+@kernel
+def factorised(matrix: Floats) -> bool:
+    """Whether a matrix is positive definite; its lower Cholesky factor in place of it, if so."""
+    for i in range(len(matrix)):
+        _left_of_diagonal(matrix, i)
+        pivot = matrix[i, i]
+        for k in range(i):
+            pivot -= matrix[i, k] * matrix[i, k]
+        if not pivot > 0.0:
+            return False
+        matrix[i, i] = np.sqrt(pivot)
+    return True
+
+
+@kernel
+def _left_of_diagonal(matrix: Floats, i: int) -> None:
+    """A row of the factor left of the diagonal, two entries at a time: two sums wait for less."""
+    whole = i - i % 2
+    for j in range(0, whole, 2):
+        first, second = matrix[i, j], matrix[i, j + 1]
+        for k in range(j):
+            x = matrix[i, k]
+            first -= x * matrix[j, k]
+            second -= x * matrix[j + 1, k]
+        first /= matrix[j, j]
+        matrix[i, j] = first
+        matrix[i, j + 1] = (second - first * matrix[j + 1, j]) / matrix[j + 1, j + 1]
+    if whole < i:
+        last = matrix[i, whole]
+        for k in range(whole):
+            last -= matrix[i, k] * matrix[whole, k]
+        matrix[i, whole] = last / matrix[whole, whole]
+
+
+@kernel
+def forward(lower: Floats, right: Floats) -> None:
+    """``L^-1 right``, in place of it."""
+    for i in range(len(lower)):
+        x = right[i]
+        for j in range(i):
+            x -= lower[i, j] * right[j]
+        right[i] = x / lower[i, i]
+
+
+@kernel
+def backward(lower: Floats, right: Floats) -> None:
+    """``L'^-1 right``, in place of it."""
+    for i in range(len(lower) - 1, -1, -1):
+        x = right[i] / lower[i, i]
+        right[i] = x
+        for j in range(i):
+            right[j] -= lower[i, j] * x
+
+
+@kernel
+def forward_rows(lower: Floats, rows: Floats) -> None:
+    """``L^-1 rows``, in place of a matrix."""
+    count = rows.shape[1]
+    for i in range(len(lower)):
+        for j in range(i):
+            for k in range(count):
+                rows[i, k] -= lower[i, j] * rows[j, k]
+        for k in range(count):
+            rows[i, k] /= lower[i, i]
+
+
+@kernel
+def backward_rows(lower: Floats, rows: Floats) -> None:
+    """``L'^-1 rows``, in place of a matrix."""
+    count = rows.shape[1]
+    for i in range(len(lower) - 1, -1, -1):
+        for k in range(count):
+            rows[i, k] /= lower[i, i]
+        for j in range(i):
+            for k in range(count):
+                rows[j, k] -= lower[i, j] * rows[i, k]
+
+
+@kernel
+def logdet(matrix: Floats) -> float:
+    """The log determinant of a positive definite matrix, which is overwritten; else NaN."""
+    if not factorised(matrix):
+        return np.nan
+    total = 0.0
+    for i in range(len(matrix)):
+        total += np.log(matrix[i, i])
+    return 2.0 * total
+
+
+@kernel
+def inverse(matrix: Floats, out: Floats) -> None:
+    """The inverse of any matrix, which is overwritten, into ``out``; NaN for a singular one."""
+    size = len(matrix)
+    out[:] = 0.0
+    for i in range(size):
+        out[i, i] = 1.0
+    for k in range(size):
+        best = k
+        for i in range(k + 1, size):
+            if abs(matrix[i, k]) > abs(matrix[best, k]):
+                best = i
+        if not abs(matrix[best, k]) > 0.0:
+            out[:] = np.nan
+            return
+        _exchange(matrix, out, k, best)
+        _eliminate(matrix, out, k)
+    for k in range(size - 1, -1, -1):
+        for j in range(k + 1, size):
+            for column in range(size):
+                out[k, column] -= matrix[k, j] * out[j, column]
+        for column in range(size):
+            out[k, column] /= matrix[k, k]
+
+
+@kernel
+def _exchange(matrix: Floats, right: Floats, i: int, j: int) -> None:
+    """Two rows exchanged, in place, in both sides of linear equations."""
+    if i != j:
+        for k in range(len(matrix)):
+            matrix[i, k], matrix[j, k] = matrix[j, k], matrix[i, k]
+            right[i, k], right[j, k] = right[j, k], right[i, k]
+
+
+@kernel
+def _eliminate(matrix: Floats, right: Floats, k: int) -> None:
+    """Zeros below a pivot, in place: that multiple of its row is taken from each row."""
+    size = len(matrix)
+    for i in range(k + 1, size):
+        share = matrix[i, k] / matrix[k, k]
+        if share != 0.0:
+            for j in range(k + 1, size):
+                matrix[i, j] -= share * matrix[k, j]
+            for j in range(size):
+                right[i, j] -= share * right[k, j]
+
+
+@kernel
+def inverse_of_factor(lower: Floats, out: Floats) -> None:
+    """The inverse of ``L L'``, into ``out``."""
+    size = len(lower)
+    out[:] = 0.0
+    for i in range(size):
+        out[i, i] = 1.0
+    forward_rows(lower, out)
+    backward_rows(lower, out)
+    for i in range(size):
+        for j in range(i):
+            out[j, i] = out[i, j]

@@ -1,0 +1,101 @@
+"""Tables of positions that loops read: made of data once, one array of indices for each axis.
+
+>>> elements_in_order(None, ((0, 2), (1, 2)))
+(array([0, 1]), array([1, 1]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.runtime.places import (
+    Bounds,
+    chart_colours,
+    element_positions,
+    missing_positions,
+    pattern_colours,
+)
+from gibbsppl.runtime.types import Array, Ints
+
+__all__ = [
+    "array_in_order",
+    "as_computed",
+    "as_given",
+    "chart_in_order",
+    "elements_in_order",
+    "members_by_group",
+    "missing_positions",
+    "pattern_in_order",
+]
+
+
+def as_computed(make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
+    """The arrays that a function makes."""
+    return make()
+
+
+def as_given(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays, which are tables already."""
+    return arrays
+
+
+def elements_in_order(known: Array | None, place: Bounds) -> tuple[Ints, ...]:
+    """The positions of the elements in a place, without known elements."""
+    found = np.array(element_positions(known, place), dtype=np.intp)
+    return tuple(np.ascontiguousarray(found.reshape(len(found), len(place))[:, a])
+                 for a in range(len(place)))
+
+
+def pattern_in_order(
+    place: Bounds, steps: Sequence[int], count: int, known: Array | None
+) -> tuple[Ints, ...]:
+    """The positions of the elements of a place, one colour after the other.
+
+    >>> pattern_in_order(((0, 4),), (1,), 2, None)
+    (array([0, 2, 1, 3]),)
+    """
+    return _joined(pattern_colours(place, steps, count, known))
+
+
+def chart_in_order(table: Array, count: int) -> tuple[Ints, ...]:
+    """The positions of the elements of a table of colours, one colour after the other."""
+    return _joined(chart_colours(table, count))
+
+
+def _joined(colours: Sequence[tuple[Any, ...]]) -> tuple[Ints, ...]:
+    """The positions of indices, which are slices or arrays, one after the other."""
+    parts = []
+    for at in colours:
+        axes = [
+            np.arange(i.start, i.stop, i.step or 1) if isinstance(i, slice) else np.asarray(i)
+            for i in at
+        ]
+        if any(isinstance(i, slice) for i in at):
+            axes = [m.ravel() for m in np.meshgrid(*axes, indexing="ij")]
+        parts.append(axes)
+    return tuple(np.concatenate(axis).astype(np.intp) for axis in zip(*parts, strict=True))
+
+
+def array_in_order(values: Array, *axes: Ints) -> tuple[Array]:
+    """The elements of an array at positions, one after the other.
+
+    >>> array_in_order(np.array([5.0, 6.0]), np.array([1, 0, 1]))
+    (array([6., 5., 6.]),)
+    """
+    return (np.asarray(values)[axes],)
+
+
+def members_by_group(groups: Array, count: int) -> tuple[Ints, ...]:
+    """The positions of the elements of each group, and where each group starts among them.
+
+    >>> members_by_group(np.array([1, 0, 1]), 2)
+    (array([1, 0, 2]), array([0, 1, 3]))
+    """
+    flat = np.asarray(groups).ravel()
+    order = np.argsort(flat, kind="stable")
+    starts = np.searchsorted(flat[order], np.arange(count + 1))
+    axes = np.unravel_index(order, np.shape(groups))
+    return (*(np.ascontiguousarray(a, dtype=np.intp) for a in axes), starts.astype(np.intp))

@@ -1,0 +1,70 @@
+"""Compiled sweeps: the same draws as in NumPy where numbers come in the same order; the choice."""
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.errors import RunError
+from models import eight_schools, gaussian_mixture, pumps, rats
+
+
+def sampled(model, backend, **settings):
+    return gp.compile(model).sample(
+        200, warmup=1, chains=2, seed=3, progress=False, backend=backend, **settings
+    )
+
+
+@pytest.mark.parametrize("module", [rats, eight_schools, gaussian_mixture, pumps])
+def test_a_run_compiled_is_the_run_in_numpy(module):
+    pytest.importorskip("numba")
+    ours, theirs = (sampled(module.model(), b) for b in ("compiled", "numpy"))
+
+    assert ours.attributes["backend"] == "compiled"
+    for name in theirs:
+        assert ours[name].dtype == theirs[name].dtype
+        # (digits differ in the last places, and more the longer a chain is)
+        np.testing.assert_allclose(ours[name][:, 0], theirs[name][:, 0], rtol=1e-9)
+
+
+def test_the_same_seed_makes_the_same_draws_however_many_sweeps_a_call_makes():
+    pytest.importorskip("numba")
+    first, second = (sampled(rats.model(), "compiled", thin=2) for _ in range(2))
+
+    assert all((first[n] == second[n]).all() for n in first)
+
+
+def test_few_sweeps_are_made_in_numpy_and_many_compiled():
+    pytest.importorskip("numba")
+    few, many = (
+        gp.compile(pumps.model()).sample(n, chains=1, seed=1, progress=False, backend="auto")
+        for n in (10, 100_000)
+    )
+
+    assert (few.attributes["backend"], many.attributes["backend"]) == ("numpy", "compiled")
+
+
+def test_a_back_end_that_is_none_is_refused():
+    with pytest.raises(RunError, match="expected one of 'auto', 'numpy', 'compiled'"):
+        sampled(rats.model(), "numba")
+
+
+def test_without_numba_compiled_sweeps_are_refused_and_auto_says_so(monkeypatch, capsys):
+    monkeypatch.setattr("gibbsppl.run.choice.is_installed", lambda: False)
+    with pytest.raises(RunError, match=r"gibbsppl\[fast\]"):
+        sampled(rats.model(), "compiled")
+    draws = gp.compile(pumps.model()).sample(
+        30_000, chains=1, seed=1, progress=False, backend="auto", keep=["alpha"]
+    )
+
+    assert draws.attributes["backend"] == "numpy"
+    assert 'pip install "gibbsppl[fast]"' in capsys.readouterr().err
+
+
+def test_partly_observed_arrays_are_state():
+    pytest.importorskip("numba")
+    with gp.Model() as model:
+        mu = gp.Normal("mu", 0, sigma=10)
+        gp.Normal("y", mu, sigma=1, dims="i", observed=[1.0, np.nan, 3.0, np.nan], missing=np.nan)
+    ours, theirs = (sampled(model, b) for b in ("compiled", "numpy"))
+
+    np.testing.assert_allclose(ours["y"], theirs["y"], rtol=1e-9)
