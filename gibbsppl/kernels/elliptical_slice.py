@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.arguments import methods_told
 from gibbsppl.code.elements import moved
 from gibbsppl.code.joint import joint_coefficients, joint_name
-from gibbsppl.code.lowering.elliptical import lower_ellipse
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
@@ -19,6 +18,9 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @methods_told(CompileError)
@@ -89,6 +91,8 @@ class EllipseMove(Kernel):
 
     def lower(self, workshop: Workshop, step: Move) -> None:
         """The move of one vector; independent elements are moved by the program in NumPy."""
+        from gibbsppl.code.lowering.elliptical import lower_ellipse  # noqa: PLC0415  (if compiled)
+
         lower_ellipse(workshop, step, self.reference)
 
     def _module(self, module: Module, step: Move) -> Module:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from math import erf, prod, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.arguments import check_between, methods_told
 from gibbsppl.code.elements import index_text, moved, selection
-from gibbsppl.code.lowering.moves import lower_walk
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.match_results import NotConjugate
@@ -34,6 +33,9 @@ from gibbsppl.runtime.types import LogDensity
 from gibbsppl.schedule.asked import Asked, is_whole
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 # A vector this long has a covariance of 32 MB.
 LONGEST_VECTOR = 2000
@@ -99,6 +101,8 @@ class RandomWalk(Kernel):
 
     def lower(self, workshop: Workshop, step: Move) -> None:
         """The steps of single elements; those of vectors are made by the program in NumPy."""
+        from gibbsppl.code.lowering.moves import lower_walk  # noqa: PLC0415  (if compiled)
+
         lower_walk(workshop, step, self.scale, self.target_accept)
 
     def probabilities(

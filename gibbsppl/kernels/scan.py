@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
 
@@ -14,8 +14,6 @@ from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.code.elements import made
 from gibbsppl.code.labels import weight_lines
 from gibbsppl.code.lines import INDENT, assigned
-from gibbsppl.code.lowering.scans import lower_at_once, lower_recomputed, lower_scan
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.maintained import (
     in_state_with_maintained,
     maintained_functions,
@@ -41,6 +39,9 @@ from gibbsppl.schedule.densities import label_terms
 from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,8 @@ class ScanDraw(LabelDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A scan, element by element; an approximate one, all elements at once."""
+        from gibbsppl.code.lowering.scans import lower_at_once, lower_recomputed, lower_scan  # noqa: PLC0415  (if compiled)
+
         scan = self.conditional
         if self.weights is not None:
             lower_at_once(workshop, self, scan, self.weights, self.terms)
