@@ -13,7 +13,6 @@ from gibbsppl.analysis.domains import within_domains, without_spellings
 from gibbsppl.analysis.truncations import check_truncations
 from gibbsppl.cache.derivation import Derivation, Facts
 from gibbsppl.code.source import write_numpy
-from gibbsppl.explain import schedule_text
 from gibbsppl.initial.impossible import check_possible
 from gibbsppl.initial.looking import looked_at
 from gibbsppl.kernels import kernels_of
@@ -46,7 +45,6 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
     dims |= {d.name: d.dims for d in limited.deterministics}
     facts = Facts(
         source=write_numpy(schedule),
-        text=schedule_text(schedule, known),
         limits=limited.potentials[len(graph.potentials) :],
         dims={name: tuple(d.name for d in own) for name, own in dims.items()},
         types=integer_types(schedule.whole, known),

@@ -149,7 +149,7 @@ class Sampler:
     reading: Reading | None = None
 
     def __str__(self) -> str:
-        return self.derivation.facts.text
+        return self.derivation.text
 
     def __repr__(self) -> str:
         return f"<Sampler of {self.graph.name}: {len(self.program.steps)} steps>"

@@ -1,5 +1,7 @@
 """Compiled sweeps: the same draws as in NumPy where numbers come in the same order; the choice."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,22 @@ def test_the_text_of_loops_serves_other_data_of_the_same_model():
         texts.add(gp.compile(model).loops().module.text)
 
     assert len(texts) == 1
+
+
+def test_sums_of_many_groups_are_made_without_a_table_of_rows_by_groups():
+    groups, rows = 4_000, 8_000
+    rng = np.random.default_rng(1)
+    with gp.Model(coords={"group": groups, "row": rows}) as model:
+        group_of = gp.Index("group_of", rng.integers(groups, size=rows), of="group", dims="row")
+        tau = gp.Gamma("tau", 1, rate=1)
+        mu = gp.Normal("mu", 0, tau=gp.Gamma("phi", 1, rate=1), dims="group")
+        gp.Normal("y", mu[group_of], tau=tau, dims="row", observed=rng.normal(size=rows))
+    program = gp.compile(model, blocks=False, interweave=False).loops()
+    assert any(t.function == "as_computed" for t in program.sweep_value.tables)
+
+    tracemalloc.start()
+    assert program.constants
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < groups * rows

@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 import gibbsppl as gp
-from gibbsppl import settings
+from gibbsppl import deriving
 from gibbsppl.errors import ModelError
 from gibbsppl.model.density import log_density, log_joint
 
@@ -67,7 +67,7 @@ def test_a_bound_outside_of_the_support_is_refused(declare):
 
 
 def test_without_the_check_a_random_bound_would_be_cut_off_in_silence(monkeypatch):
-    monkeypatch.setattr(settings, "check_truncations", lambda *_: None)
+    monkeypatch.setattr(deriving, "check_truncations", lambda *_: None)
     model = declared(by_a_random_bound)
 
     gp.compile(model)

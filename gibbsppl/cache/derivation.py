@@ -35,18 +35,18 @@ class Facts:
     """What a run needs of a derivation.
 
     ``limits`` are the potentials that join the declared graph: limits of parameters. ``source`` is
-    the generated module, ``text`` the schedule as text, ``dims`` the names of the dims of each
-    variable and quantity, ``types`` the integer types of those that are whole; ``looked_at`` is
-    seen before a run. ``worth`` is that of compiled sweeps, once a run has asked for it.
+    the generated module, ``dims`` the names of the dims of each variable and quantity, ``types``
+    the integer types of those that are whole; ``looked_at`` is seen before a run. Once they have
+    been asked for: ``worth`` is that of compiled sweeps, ``text`` the schedule as text.
     """
 
     source: str
-    text: str
     limits: tuple[Potential, ...]
     dims: Mapping[str, tuple[str, ...]]
     types: Types
     looked_at: DrawnFrom
     worth: Worth | None = None
+    text: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -80,11 +80,25 @@ class Derivation:
     def worth(self, estimate: Callable[[], Worth]) -> Worth:
         """What compiled sweeps are worth: as it was kept, or as ``estimate`` finds it."""
         if self.facts.worth is None:
-            self.facts = replace(self.facts, worth=estimate())
-            if self.keep is not None:
-                self.keep(self.facts)
+            self._learn(replace(self.facts, worth=estimate()))
         assert self.facts.worth is not None
         return self.facts.worth
+
+    @property
+    def text(self) -> str:
+        """The schedule as text: as it was kept, or as it is written now."""
+        if self.facts.text is None:
+            from gibbsppl.explain import schedule_text  # noqa: PLC0415  (only if asked for)
+
+            self._learn(replace(self.facts, text=schedule_text(self.schedule, self.known)))
+        assert self.facts.text is not None
+        return self.facts.text
+
+    def _learn(self, facts: Facts) -> None:
+        """Facts that are more than there were are kept."""
+        self.facts = facts
+        if self.keep is not None:
+            self.keep(facts)
 
 
 def derivation_of(

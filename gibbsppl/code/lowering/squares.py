@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.arrays.contraction import contracted
+from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
@@ -20,14 +21,21 @@ from gibbsppl.code.arrays.expressions import (
     product,
     total,
 )
-from gibbsppl.derive.centring import RESIDUAL, Centred, CentredArray
+from gibbsppl.code.arrays.statements import Let
+from gibbsppl.code.arrays.sweeps import Sweep
+from gibbsppl.derive.centring import RESIDUAL, Centred
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.types import Array, Floats
 
 
-def values_at_centre(about: Centred, data: Values, sizes: Sizes) -> tuple[Array, ...]:
-    """The sum of squares at the centre; the centre of each array, and the slope there."""
+def values_at_centre(
+    about: Centred, adjoints: tuple[Let, ...], data: Values, sizes: Sizes
+) -> tuple[Array, ...]:
+    """The sum of squares at the centre; the centre of each array, and the slope there.
+
+    ``adjoints`` are the adjoint of F along each array: sums over groups are made by additions.
+    """
     names = [p.name for p in about.parts]
     shape = tuple(map(len, about.ranges))
 
@@ -36,18 +44,15 @@ def values_at_centre(about: Centred, data: Values, sizes: Sizes) -> tuple[Array,
         found = evaluate(about.base, about.ranges, values, sizes)
         return np.asarray(np.broadcast_to(found, shape), dtype=float)
 
+    own = {d.name: n for d, n in sizes.items()}
+    statements = contracted(Sweep("adjoints", {}, adjoints)).statements
+
     def adjoint(left: Floats) -> tuple[Floats, ...]:
-        values = {**data, RESIDUAL: left}
-        return tuple(_along(p, values, sizes) for p in about.parts)
+        found = computed(statements, {**data, RESIDUAL: left}, own)
+        return tuple(found[a.name].astype(float) for a in adjoints)
 
     shapes = (tuple(sizes[d] for d in p.dims) for p in about.parts)
     return tuple(map(np.asarray, centred(residual, adjoint, shape, *shapes)))
-
-
-def _along(part: CentredArray, values: Values, sizes: Sizes) -> Floats:
-    over = tuple(Range(d, 0, sizes[d]) for d in part.dims)
-    found = evaluate(part.adjoint, over, values, sizes)
-    return np.asarray(np.broadcast_to(found, tuple(map(len, over))), dtype=float)
 
 
 def expanded(

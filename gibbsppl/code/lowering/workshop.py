@@ -19,7 +19,7 @@ from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.code.arrays.expressions import Element, Expr, Position, Span
 from gibbsppl.code.arrays.groups import Groups
-from gibbsppl.code.arrays.statements import Loop, Statement, Type
+from gibbsppl.code.arrays.statements import Let, Loop, Statement, Type
 from gibbsppl.code.arrays.sweeps import Array, Kind, Table
 from gibbsppl.code.lowering.squares import expanded, values_at_centre
 from gibbsppl.code.lowering.stored import Stored, placed
@@ -86,11 +86,12 @@ class Workshop:
             return None
         stems = ("squares", *(f"{p.name}_{w}" for p in about.parts for w in ("centre", "slope")))
         dims = ((), *(p.dims for p in about.parts for _ in range(2)))
-        make = partial(values_at_centre, about, self.data, self.graph.sizes)
-        names = self.computed(("centre", base, ranges), stems, dims, make)
         random = data_only(to.known.random | {p.away for p in about.parts}, about.graph)
         inner = replace(to, graph=about.graph, known=replace(random, sizes=to.known.sizes))
         spans = {p.name: tuple(map(self.span, p.dims)) for p in about.parts}
+        along = tuple(Let(p.away, spans[p.name], inner(p.adjoint)) for p in about.parts)
+        make = partial(values_at_centre, about, along, self.data, self.graph.sizes)
+        names = self.computed(("centre", base, ranges), stems, dims, make)
         return expanded(about, names, tuple(map(inner, about.forms)), spans)
 
     def computed(
