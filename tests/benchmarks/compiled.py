@@ -196,8 +196,6 @@ def machine():
             theirs = peers.myfm(found, factors)
             told = "w by elements, interweave=False"
             yield beside(f"{name} ({told})", "myfm", ours, theirs, counts=(10, 8), least=3)
-            ours = in_loops(model)
-            yield beside(f"{name}, by default", "myfm", ours, theirs, counts=(10, 8), least=3)
         except ImportError as error:
             yield missing(name, "myfm", error)
 
