@@ -20,6 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import gibbsppl
 from gibbsppl.errors import GibbspplError, RunError
 from gibbsppl.model_files import is_python, model_of
 
@@ -337,9 +338,7 @@ def check(options: argparse.Namespace) -> int:
 
 def _settings(options: argparse.Namespace) -> Settings:
     """The settings of the schedule, as `compile` takes these."""
-    from gibbsppl import kernels  # noqa: PLC0415  (not for --help)
-
-    asked = {name: getattr(kernels, KERNELS[kernel])() for name, kernel in options.kernel}
+    asked = {name: getattr(gibbsppl, KERNELS[kernel])() for name, kernel in options.kernel}
     return {"order": options.order, "scan": options.scan, "kernels": asked}
 
 

@@ -21,7 +21,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.output.diagnostics import ess_bulk, r_hat
 from gibbsppl.output.draws import Draws
 from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
-from gibbsppl.schedule import Schedule
+from gibbsppl.schedule.sweeps import Schedule
 
 # What `compile` takes by name.
 Settings = Mapping[str, Any]
@@ -31,8 +31,8 @@ class Compiled(Protocol):
     """What is asked of a compiled sampler."""
 
     @property
-    def compared_by_default(self) -> tuple[str, ...]:
-        """The names of the variables that are compared."""
+    def graph(self) -> Graph:
+        """The model."""
 
     def sample(
         self,
@@ -155,6 +155,12 @@ def compared(
     return Comparison(tuple(found), tuple(failed))
 
 
+def _by_default(graph: Graph) -> tuple[str, ...]:
+    """The latent variables that are compared by default: all but labels."""
+    latent = {s.target.array.name: s.support.is_discrete for s in graph.latent}
+    return tuple([n for n, discrete in latent.items() if not discrete] or latent)
+
+
 def _run(
     name: str,
     settings: Settings,
@@ -162,7 +168,7 @@ def _run(
     of: Sequence[str] | None,
     run: Mapping[str, int],
 ) -> Variant:
-    names = sampler.compared_by_default if of is None else tuple(of)
+    names = _by_default(sampler.graph) if of is None else tuple(of)
     sampler.sample(draws=1, warmup=0, chains=1, seed=0, keep=names, progress=False)  # (compiles)
     started = process_time()
     draws = sampler.sample(keep=names, progress=False, **run)

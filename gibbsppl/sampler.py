@@ -22,14 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gibbsppl.analysis.domains import within_domains
 from gibbsppl.arguments import TRUTH, GivenArray, calls_told, methods_told
-from gibbsppl.code.loop_program import LoopProgram, loops_of
+from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Program, load
-from gibbsppl.code.source import write_numpy
-from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.explain import explained, rewrites_told, schedule_text
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import proper_start
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
@@ -37,33 +33,25 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
-from gibbsppl.planning import functions_of
 from gibbsppl.run.choice import Backend, checked_backend, engine_for
 from gibbsppl.run.engines import Interpreted
-from gibbsppl.run.integer_types import integer_types
-from gibbsppl.run.sampling import (
-    Chain,
-    RunResult,
-    Seed,
-    check_memory,
-    run,
-    seed_sequence,
-    streams,
-)
+from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
-from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.scanning import RandomScan
-from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled
+from gibbsppl.settings import ARGUMENTS, checked_settings
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
+    from gibbsppl.code.loop_program import LoopProgram
+    from gibbsppl.comparison import Comparison, Settings
     from gibbsppl.language import Model
     from gibbsppl.predict.deviance import Dic
     from gibbsppl.predict.prediction import Prediction
     from gibbsppl.predict.step_moments import What
+    from gibbsppl.schedule.sweeps import Schedule
 
 FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
@@ -109,31 +97,43 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
 
     Raises `CompileError` where no sampler can be made, naming the variable and the reason.
     """
-    if not hasattr(model, "graph"):
+    graph = getattr(model, "graph", None)
+    if graph is None:
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
     settings = checked_settings(
         blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
         interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
     )  # fmt: skip
-    read = model.reading if model.reading and model.reading.is_of(model.graph) else None
-    graph = within_domains(model.graph, data := model.data)
-    return replace(_compiled(graph, data, dict(model.coords), settings), reading=read)
+    read = model.reading if model.reading and model.reading.is_of(graph) else None
+    made = _compiled(graph, model.data, dict(model.coords), settings, declared=True)
+    return replace(made, reading=read)
 
 
 def _compiled(
-    graph: Graph, data: Values, coords: Mapping[str, Array], settings: Settings
+    graph: Graph,
+    data: Values,
+    coords: Mapping[str, Array],
+    settings: Settings,
+    *,
+    declared: bool = False,
 ) -> Sampler:
-    """The sampler of a graph, with settings as `compile` takes them."""
-    schedule, known = scheduled(graph, data, settings)
-    program = load(write_numpy(schedule), functions_of(schedule))
-    constants = program.prepare(known)
-    return Sampler(graph, known, coords, schedule, program, constants, settings)
+    """The sampler of a graph, as declared or with limits; settings as `compile` takes them."""
+
+    def derive() -> Derivation:
+        from gibbsppl.deriving import derived  # noqa: PLC0415  (not if it was derived before)
+
+        return derived(graph, data, settings, declared=declared)
+
+    found = derivation_of(graph, data, {**settings, "declared": declared}, derive)
+    program = load(found.facts.source, found.functions)
+    constants = program.prepare(found.known)
+    return Sampler(found.graph, found.known, coords, found, program, constants, settings)
 
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sampler:
-    """A compiled model: its graph, data, schedule and program.
+    """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
     auxiliary variables too. ``reading`` is the program text that the model was read from, if any.
@@ -142,17 +142,22 @@ class Sampler:
     graph: Graph
     data: Values
     coords: Mapping[str, Array]
-    schedule: Schedule
+    derivation: Derivation
     program: Program
     constants: Constants
     settings: Settings
     reading: Reading | None = None
 
     def __str__(self) -> str:
-        return schedule_text(self.schedule, self.data)
+        return self.derivation.facts.text
 
     def __repr__(self) -> str:
-        return f"<Sampler of {self.graph.name}: {len(self.schedule.steps)} steps>"
+        return f"<Sampler of {self.graph.name}: {len(self.program.steps)} steps>"
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of a sweep; derived, or read, when first asked for."""
+        return self.derivation.schedule
 
     @property
     def source(self) -> str:
@@ -164,12 +169,16 @@ class Sampler:
 
         Without a name, the rewrites made and the further possible rewrites are listed too.
         """
+        from gibbsppl.explain import explained  # noqa: PLC0415  (only when asked for)
+
         told = explained(self.schedule, self.source, self.data, name)
         return told if name is not None else f"{told}\n\n\n{self.rewrites}"
 
     @property
     def rewrites(self) -> str:
         """The rewrites made, such as auxiliary variables, and the possible further ones."""
+        from gibbsppl.explain import rewrites_told  # noqa: PLC0415  (only when asked for)
+
         return rewrites_told(self.schedule, self.graph, self.data, self.settings["collapse"])
 
     def verify(self, seed: int = 0) -> Verification:
@@ -230,10 +239,9 @@ class Sampler:
         return starts, notes
 
     def _check_proper(self, state: Values, *, first: bool) -> None:
-        parts = (self.graph, self.schedule, self.program, self.constants, self.data)
         usual = partial(self._with, kernels={}, order=(), scan="systematic")
-        check_proper(*parts, state, first)
-        check_proper_as_usual(self.schedule, usual, state, first)
+        check_proper(self.derivation, self.program, self.constants, state, first)
+        check_proper_as_usual(self.derivation, usual, state, first)
 
     def sample(  # noqa: PLR0913  (settings, all named at the call)
         self,
@@ -263,7 +271,7 @@ class Sampler:
         ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and reports
         the rest, which ``draws.interrupted`` does too.
         """
-        if not self.schedule.steps or (keep is not None and not len(keep)):
+        if not self.program.steps or (keep is not None and not len(keep)):
             raise RunError(
                 f"{self.graph.name}: there is nothing to draw or to keep; a run needs a latent "
                 "variable, and keep= at least one name."
@@ -274,11 +282,10 @@ class Sampler:
         starts, notes = self.initial_states(chains, sequence, init)
         own = (self.program, self.constants)
         sweeps = chains * (warmup + draws * thin)
-        engine = engine_for(kind, Interpreted(*own), self.loops, sweeps)
+        engine = engine_for(kind, Interpreted(*own), self.loops, sweeps, self.derivation.worth)
         result = run(
             *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
-            types=integer_types(self.schedule.whole, self.data),
-            progress=progress, limit_bytes=limit_bytes,
+            types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,
         )  # fmt: skip
         made = {"seed": sequence.entropy, "backend": engine.name}
         made["started_by_rule"] = ", ".join(n for n, t in notes.items() if t not in FIXED)
@@ -286,6 +293,8 @@ class Sampler:
 
     def loops(self) -> LoopProgram:
         """The sweep in plain loops, which Numba compiles."""
+        from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (only where it is compiled)
+
         return loops_of(self.schedule, self.data, self.constants)
 
     def _draws(self, result: RunResult, started: Attributes) -> Draws:
@@ -304,9 +313,7 @@ class Sampler:
             "interrupted": result.interrupted,
             "left_out": result.left_out,
         }
-        variables = self.schedule.whole.variables
-        dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
-        dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
+        dims = self.derivation.facts.dims
         observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
         observed |= {p.of for p in self.graph.potentials if p.of is not None}
         own = self.graph.variables
@@ -321,12 +328,6 @@ class Sampler:
             sample_stats={f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()},
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
-
-    @property
-    def compared_by_default(self) -> tuple[str, ...]:
-        """The latent variables that `compare` looks at by default: all but labels."""
-        latent = {s.target.array.name: s.support.is_discrete for s in self.graph.latent}
-        return tuple([n for n, discrete in latent.items() if not discrete] or latent)
 
     def compare(
         self,
@@ -352,6 +353,8 @@ class Sampler:
         >>> sorted(v.name for v in found.variants)
         ['as compiled', 'without "power of a sum"']
         """
+        from gibbsppl.comparison import compared, variants_of  # noqa: PLC0415  (when asked for)
+
         parts = (self.graph, self.data, self.schedule, self.settings)
         every = variants_of(*parts) if variants is None else variants
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}

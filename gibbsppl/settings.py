@@ -1,27 +1,21 @@
-"""The settings of `compile`: checked, and carried out on a graph.
+"""The settings of `compile`, checked, and what the methods of a sampler take.
 
 Comes in: settings as `gibbsppl.sampler.compile` takes them. Goes out: the settings as a dict in
-canonical form, and the schedule made by them.
+canonical form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from gibbsppl.analysis.domains import without_spellings
-from gibbsppl.analysis.truncations import check_truncations
 from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
-from gibbsppl.comparison import Settings
 from gibbsppl.errors import CompileError
-from gibbsppl.initial.impossible import check_possible
-from gibbsppl.kernels import kernels_of
-from gibbsppl.model.evaluation import Values
-from gibbsppl.model.graph import Graph
-from gibbsppl.output.arrays import Array
-from gibbsppl.planning import Control, check_asked, check_kernels, interwoven_if, planned
-from gibbsppl.rewrites import REWRITES, rewritten
-from gibbsppl.schedule import Schedule, blocks_of, check_names
+from gibbsppl.schedule.blocks import blocks_of
 from gibbsppl.schedule.scanning import checked_scan
+
+if TYPE_CHECKING:
+    from gibbsppl.comparison import Settings
 
 VARIANTS = Kind(
     lambda value: isinstance(value, Mapping)
@@ -84,38 +78,3 @@ def _names(what: str, asked: object, or_else: str = "") -> tuple[str, ...]:
 
 def _unexpected(what: str, found: object, expected: str) -> CompileError:
     return CompileError(f"{what}: found {found!r}, expected {expected}.")
-
-
-def scheduled(
-    graph: Graph, data: Values, settings: Settings
-) -> tuple[Schedule, dict[str, Array]]:
-    """The schedule of a graph, and the data that its program reads."""
-    blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
-    control = Control(
-        tuple(settings["order"]),
-        checked_scan(settings["scan"]),
-        kernels_of(settings["kernels"]),
-        blocks,
-    )
-    graph = without_spellings(graph)
-    check_names(graph, blocks)
-    check_kernels(graph, control.kernels)
-    check_truncations(graph, data)
-    check_possible(graph, data)
-    augmented = rewritten(
-        graph,
-        data,
-        rewrites if isinstance(rewrites, Mapping) else {},
-        blocks.elements,
-        rules=REWRITES if rewrites is not False else (),
-        collapse=settings["collapse"],
-        approximate=settings["approximate"],
-        moved=control.moved,
-        interweave=interwoven_if(settings["interweave"], control),
-        named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
-    )
-    schedule = planned(augmented, exact=settings["exact"], control=control)
-    if not isinstance(settings["interweave"], bool):
-        asked, exact = settings["interweave"], settings["exact"]
-        check_asked(augmented, asked, schedule, control.kernels, exact=exact)
-    return schedule, {**augmented.data, **schedule.tables}

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+# Tests change the package under way, of which a cache on the disk knows nothing.
+os.environ["GIBBSPPL_CACHE"] = "off"
 # Sweeps are compiled where a test asks for it: seconds of compiling would be in many tests.
 os.environ.setdefault("GIBBSPPL_BACKEND", "numpy")
 

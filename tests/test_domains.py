@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl import sampler
+from gibbsppl import deriving
 from gibbsppl.analysis.domains import within_domains
 from gibbsppl.checks.parameters import keeps_parameters_inside
 
@@ -106,7 +106,7 @@ def test_the_limits_are_proved(made, monkeypatch):
     within = gp.compile(made())
     assert all(within.verify(seed=n).proved for n in range(3))
 
-    monkeypatch.setattr(sampler, "within_domains", lambda graph, data: graph)
+    monkeypatch.setattr(deriving, "within_domains", lambda graph, data: graph)
     without = gp.compile(made())
     # (one seed in twenty leads to no state of the labels beyond the limits)
     assert not all(without.verify(seed=n).passed for n in range(3))

@@ -25,7 +25,7 @@ from gibbsppl.model.density import free_elements, log_density, log_joint, region
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.predict.along_draws import DRAW, along_draws
 from gibbsppl.runtime.moves import freeze
-from gibbsppl.schedule import Schedule
+from gibbsppl.schedule.sweeps import Schedule
 
 DRAWS = 700
 WARM = 20

@@ -8,6 +8,7 @@ import pytest
 
 from gibbsppl.runtime import functions as arrays
 from gibbsppl.runtime import log_add_exp
+from gibbsppl.runtime import remainder as runtime_remainder
 from gibbsppl.runtime.loops import functions
 
 EPSILON = np.finfo(float).eps
@@ -200,7 +201,7 @@ def test_compiled_functions_equal_plain_ones():
     pytest.importorskip("numba")
     from gibbsppl.runtime.compiled import functions as compiled
 
-    taken = {"abs", "arctan", "cos", "exp", "sin", "sqrt"}  # NumPy's own
+    taken = {"abs", "exp", "sqrt"}  # NumPy's own
     with np.errstate(all="ignore"):
         for name in (*ONE, *TWO, "log_beta", "log_rising", "log_gamma_u", "log_add_exp"):
             if name in taken:
@@ -213,3 +214,86 @@ def test_compiled_functions_equal_plain_ones():
                 agree(name, *found)
         for row in ((-1.0, -0.5, -0.4, -0.8), (-1.0, -1.0, -2.0, -2.0)):
             assert math.isclose(functions.log_mass(*row), compiled.log_mass(*row), rel_tol=1e-14)
+        for name, rows in SPECIAL.items():
+            for row in rows:
+                found = [getattr(f, name)(*row) for f in (functions, compiled)]
+                assert math.isclose(*found, rel_tol=1e-14), (name, row)
+
+
+SPECIAL = {
+    "log_beta_i": [(2.5, 30.0, 0.1), (1e-8, 60.0, 0.01), (1e5, 2e5, 0.33)],
+    "log_beta_i_1p": [(2.5, 30.0, -0.9), (0.1, 0.2, -1e-50)],
+    "log_gamma_p_of_exp": [(2.0, -3.0), (2.0, -1e10)],
+    "log_bessel_i": [(1.5, 3.0), (60.0, 3.0), (0.0, 1e6)],
+    "log_bessel_k": [(1.5, 3.0), (60.0, 3.0), (0.0, 1e6)],
+    "log_fox_wright": [(2.0, 0.5), (0.01, -30.0)],
+    "remainder": [(-1e-16, 2.0, 3), (0.2, 2.0, 3)],
+}
+
+
+def shapes(rng, count):
+    """Shapes of beta distributions of all sizes, and values from them and far from their means."""
+    a, b = 10.0 ** rng.uniform(-8, 5, count), 10.0 ** rng.uniform(-8, 5, count)
+    near = rng.beta(np.maximum(a, 0.1), np.maximum(b, 0.1))
+    return a, b, np.where(rng.random(count) < 0.3, 10.0 ** rng.uniform(-12, -0.01, count), near)
+
+
+# The smallest numbers have fewer digits.
+SMALLEST = float(np.finfo(float).tiny)
+
+
+def assert_equal_to_arrays(name, *given, atol=SMALLEST):
+    with np.errstate(all="ignore"):
+        expected = getattr(arrays, name)(*given)
+        found = [getattr(functions, name)(*own) for own in zip(*given, strict=True)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=atol, err_msg=name)
+
+
+def test_logs_of_incomplete_beta_functions_equal_those_of_arrays():
+    rng = np.random.default_rng(3)
+    a, b, x = shapes(rng, 600)
+    ends = map(np.array, ([0.5, 2.0, 1.0, -1.0], [2.0, 0.5, 3.0, 1.0], [0.0, 1.0, 2.0, 0.5]))
+
+    assert_equal_to_arrays("log_beta_i", a, b, x)
+    assert_equal_to_arrays("log_beta_i", *ends)
+    assert_equal_to_arrays("log_beta_i_1p", a, b, -(10.0 ** rng.uniform(-100, -0.01, 600)))
+    assert_equal_to_arrays("log_gamma_p_of_exp", a, rng.uniform(-1000.0, 20.0, 600))
+
+
+@pytest.mark.parametrize("case", [(1e8, 3e8, 0.25003), (1e8, 3e8, 0.2497), (1e7, 0.5, 0.9999999)])
+def test_logs_of_incomplete_beta_functions_of_large_shapes_have_their_digits(case):
+    mpmath.mp.dps = 50
+    a, b, x = map(mpmath.mpf, case)
+    sd = mpmath.sqrt(a * b / (a + b + 1)) / (a + b)
+    exponent = lambda t: (a - 1) * mpmath.log(t) + (b - 1) * mpmath.log(1 - t)  # noqa: E731
+    head = mpmath.loggamma(a + b) - mpmath.loggamma(a) - mpmath.loggamma(b)
+    spots = [x - k * sd for k in (40, 20, 10, 5, 2, 1, 0.5, 0)]
+    mass = mpmath.quad(lambda t: mpmath.exp(exponent(t) + head), spots)
+
+    assert math.isclose(functions.log_beta_i(*case), float(mpmath.log(mass)), rel_tol=1e-11)
+
+
+def test_logs_of_normalisers_equal_those_of_arrays():
+    rng = np.random.default_rng(4)
+    order, x = rng.uniform(-0.99, 120.0, 500), 10.0 ** rng.uniform(-8, 7, 500)
+    tiny = 10.0 ** rng.uniform(-250, -8, 500)
+    a, z = 10.0 ** rng.uniform(-12, 6, 40), rng.normal(size=40) * 10.0 ** rng.uniform(-3, 4, 40)
+
+    assert_equal_to_arrays("log_bessel_i", order, x)
+    assert_equal_to_arrays("log_bessel_i", np.zeros(500), x, atol=4 * EPSILON)
+    assert_equal_to_arrays("log_bessel_k", order, x)
+    assert_equal_to_arrays("log_bessel_k", np.zeros(500), x)
+    assert_equal_to_arrays("log_bessel_k", order, tiny)
+    assert_equal_to_arrays("log_fox_wright", a, z)
+
+
+def test_logs_of_bessel_functions_at_ends_equal_those_of_arrays():
+    order, x = np.array([0.0, 1.0, 60.0, 0.5, np.nan]), np.array([0.0, 0.0, 0.0, np.nan, 1.0])
+
+    assert_equal_to_arrays("log_bessel_i", order, x)
+    assert_equal_to_arrays("log_bessel_k", order, x)
+
+
+@pytest.mark.parametrize(("left", "size", "terms"), [(-1e-16, 2.0, 3), (-0.1, 2.0, 3), (0.2, 1, 2)])
+def test_what_is_left_of_a_whole_is_that_of_arrays(left, size, terms):
+    assert functions.remainder(left, size, terms) == runtime_remainder(left, size, terms)

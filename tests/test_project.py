@@ -35,8 +35,8 @@ LAYERS = (
     ("planning",),
     ("initial", "predict", "atlas"),
     ("checks",),
-    ("comparison", "model_files"),
-    ("settings",),
+    ("comparison", "model_files", "cache"),
+    ("settings", "deriving"),
     ("sampler",),
     ("cli",),
     ("__main__",),
@@ -286,14 +286,44 @@ def test_importing_the_package_loads_numpy_alone():
     assert [m for m in shown if m.startswith("gibbsppl.")] == []
 
 
-def test_a_run_loads_no_optimiser_where_a_start_is_drawn_and_the_posterior_is_proper():
+# The parts of the package that an ordinary run loads; checks, predictions, files and programs of
+# BUGS are others.
+RUN = (
+    *("algebra", "analysis", "arguments", "cache", "code", "derive", "deriving", "errors"),
+    *("explain", "families", "initial", "kernels", "language", "model", "output", "pieces"),
+    *("planning", "rewrites", "run", "runtime", "sampler", "schedule", "settings"),
+)
+# Normal and Gamma draws, and small matrices, need few parts of SciPy.
+NOT_FOR_RATS = {
+    *("scipy.optimize", "scipy.stats", "scipy.special", "scipy.sparse", "tqdm"),
+    *("xarray", "pandas", "h5py", "numba", "arviz"),
+}
+# Loops are looked at where it is to be chosen what carries out sweeps.
+OF_LOOPS = {f"gibbsppl.code.{name}" for name in ("arrays", "lowering", "loop_text", "loop_program")}
+
+
+def test_the_command_line_saves_draws_without_xarray_and_loads_no_more_of_scipy(tmp_path):
     _, shown = packages_loaded(
-        "import gibbsppl as gp\nfrom models import rats\n"
-        "gp.compile(rats.model()).sample(5, warmup=5, chains=1, seed=1, progress=False)"
+        "from gibbsppl.cli import main\n"
+        "main(['run', 'models/rats.py', '--draws', '50', '--warmup', '5', '--quiet', '--out', "
+        f"{str(tmp_path / 'draws.nc')!r}])"
+    )
+
+    found = {m.split(".")[1] for m in shown if m.startswith("gibbsppl.")}
+    assert found <= {*RUN, "cli", "model_files"}
+    assert (NOT_FOR_RATS | OF_LOOPS) & set(shown) == {"h5py"}
+
+
+@pytest.mark.parametrize(("backend", "more"), [("numpy", set()), ("auto", OF_LOOPS)])
+def test_a_run_loads_no_optimiser_where_a_start_is_drawn_and_the_posterior_is_proper(backend, more):
+    _, shown = packages_loaded(
+        "import gibbsppl as gp\nfrom models import rats\ngp.compile(rats.model())"
+        f".sample(5, warmup=5, chains=1, seed=1, progress=False, backend={backend!r})"
     )
 
     assert "gibbsppl.run" in shown
-    assert not {"scipy.optimize", "scipy.stats", "xarray"} & set(shown)
+    assert (NOT_FOR_RATS | OF_LOOPS) & set(shown) == more
+    assert {m.split(".")[1] for m in shown if m.startswith("gibbsppl.")} <= set(RUN)
 
 
 def test_importing_the_package_takes_hardly_longer_than_numpy():

@@ -303,3 +303,26 @@ def test_what_is_too_large_says_so():
     i, j = np.triu_indices(n, 1)
     layout = layout_of(np.zeros(n, int), i, j)
     assert not layout.is_affordable
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_few_elements_have_the_order_and_the_components_that_scipy_finds(seed, monkeypatch):
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 80))
+    a, b = layouts._edges(n, *rng.integers(n, size=(2, int(rng.integers(0, 3 * n)))))
+    few = layouts._reordered(n, a, b)
+    monkeypatch.setattr(layouts, "FEW", 0)
+
+    np.testing.assert_array_equal(few, layouts._reordered(n, a, b))
+    graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    expected = connected_components(graph, directed=False)[1]
+    np.testing.assert_array_equal(layouts._components(n, a, b), expected)
+
+
+def test_a_long_chain_in_any_order_is_one_component():
+    order = np.random.default_rng(1).permutation(20_000)
+
+    assert not layouts._components(len(order), order[:-1], order[1:]).any()

@@ -23,7 +23,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.planning import functions_of
 from gibbsppl.planning.order import unit_of
-from gibbsppl.schedule import Schedule
+from gibbsppl.schedule.sweeps import Schedule
 
 Scheduled = tuple[Schedule, Values]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
+from gibbsppl.code.arrays.numbers import with_tables
+from gibbsppl.code.arrays.recursions import unfolded
 from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.statements import Let
+from gibbsppl.code.arrays.storage import Local
 from gibbsppl.code.arrays.sweeps import Sweep, Table
 from gibbsppl.code.loop_text.expressions import kernels
 from gibbsppl.code.loop_text.loading import loaded, plain
@@ -32,6 +36,9 @@ from gibbsppl.runtime.types import Array
 from gibbsppl.schedule.sweeps import Schedule
 
 PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
+    unfolded,
+    shared,
+    in_blocks,
     buffered,
     contracted,
     lifted,
@@ -54,7 +61,8 @@ def for_loops(sweep: Sweep) -> Sweep:
 def loops_of(schedule: Schedule, data: Values, constants: Constants) -> LoopProgram:
     """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy."""
     sweep = for_loops(lowered(schedule, data, constants))
-    return LoopProgram.of(sweep, data, schedule.whole.sizes)
+    sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
+    return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +79,16 @@ class Functions:
 
 @dataclass(frozen=True, eq=False)
 class LoopProgram:
-    """A sweep in loops for data; what depends on data alone is computed when it is asked for."""
+    """A sweep in loops for data; what depends on data alone is computed when it is asked for.
+
+    ``sums`` are what sweeps in NumPy keep up to date in the state, and loops do not.
+    """
 
     sweep_value: Sweep
     data: Values
     model_sizes: Mapping[str, int]
     looked_at: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -92,11 +104,16 @@ class LoopProgram:
     @cached_property
     def module(self) -> LoopModule:
         """The text of the loops, and the order of their arguments."""
-        return module_of(self.sweep_value, self.looked_at)
+        return module_of(self._with_tables, self.looked_at)
+
+    @cached_property
+    def _with_tables(self) -> Sweep:
+        """The sweep with numbers in tables, so that its text serves other data."""
+        return with_tables(self.sweep_value)
 
     @cached_property
     def _prepared(self) -> tuple[dict[str, Array], dict[str, int]]:
-        return constants_of(self.sweep_value, self.data, self.known_sizes)
+        return constants_of(self._with_tables, self.data, self.known_sizes)
 
     @property
     def known_sizes(self) -> dict[str, int]:
@@ -107,7 +124,7 @@ class LoopProgram:
     def constants(self) -> tuple[Array, ...]:
         """All that the loops read beside the state."""
         arrays, _ = self._prepared
-        return tuple(_as(arrays[n], _type(self.sweep_value, n)) for n in self.module.constants)
+        return tuple(_as(arrays[n], _type(self._with_tables, n)) for n in self.module.constants)
 
     @property
     def all_sizes(self) -> dict[str, int]:
@@ -139,7 +156,7 @@ class LoopProgram:
         known = self.sweep_value.arrays
         tuned = {n: known[n].dims for n in self.module.state if known[n].is_tuning}
         shapes = {n: tuple(self.all_sizes[d] for d in dims) for n, dims in tuned.items()}
-        values = {**state, **tuning_arrays(state, shapes)}
+        values = {**state, **tuning_arrays(state, shapes, {n: known[n].start for n in tuned})}
         return {
             # (auxiliary variables are made by the first sweep)
             n: _as(values[n], known[n].type) if n in values else self._empty(n)
@@ -154,7 +171,13 @@ class LoopProgram:
     def arguments(self, rng: np.random.Generator, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
         """The arguments of a sweep."""
         state = (arrays[n] for n in self.module.state)
-        return (rng, self.sizes, *state, *self.constants, *self.works)
+        rooms = (self._room(a) for a in self.module.rooms)
+        return (rng, self.sizes, *state, *self.constants, *self.works, *rooms)
+
+    def _room(self, local: Local) -> Array:
+        """The room of a new array."""
+        shape = tuple(_resolved(d.stop, {}, self.all_sizes) for d in local.dims)
+        return np.empty(shape, np.int64 if local.type == "int" else np.float64)
 
     def outputs(self) -> dict[str, Array]:
         """Arrays for what monitors compute."""

@@ -100,7 +100,7 @@ def _weighing(printer: Loops, scan: Scan) -> tuple[list[str], bool]:
     (A product over many children would underflow.) For labels excluded by a bound nothing else is
     computed.
     """
-    ratios = [_as_ratio(term) for term, over in scan.terms if not over]
+    ratios = [as_ratio(term) for term, over in scan.terms if not over]
     is_ratio = None not in ratios and len(ratios) == len(scan.terms)
     single = Add(*(t for t, over in scan.terms if not over))
     gates = [t for t in Add.make_args(single) if t.has(*INDICATORS) and not is_ratio]
@@ -118,7 +118,7 @@ def _weighing(printer: Loops, scan: Scan) -> tuple[list[str], bool]:
     return [f"for $label in range({scan.size}):", *indented(body)], is_ratio
 
 
-def _as_ratio(term: Expr) -> Expr | None:
+def as_ratio(term: Expr) -> Expr | None:
     """``exp`` of a sum of logs with whole coefficients, as a product."""
     factors = []
     for t in Add.make_args(term):

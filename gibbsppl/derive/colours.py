@@ -24,8 +24,8 @@ from math import prod
 
 import networkx as nx
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
@@ -191,7 +191,7 @@ def _elements(
     return shape, free
 
 
-def coloured(pairs: sparse.csr_array, free: NDArray[np.bool_]) -> NDArray[np.intp]:
+def coloured(pairs: scipy.sparse.csr_array, free: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The colour of each free element, -1 for the others; those with most conflicts come first.
 
     Greedy: the number of colours is at most one more than the largest number of conflicts of an

@@ -17,8 +17,8 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 from sympy import Mul
 
 from gibbsppl.algebra.copies import copies_of
@@ -192,9 +192,9 @@ def pairs_of(
     elements: DrawnElements,
     data: Values,
     sizes: Mapping[Dim, int],
-) -> sparse.csr_array | TooMany:
+) -> scipy.sparse.csr_array | TooMany:
     """The pairs of elements that meet, as a strictly upper triangular sparse boolean matrix."""
-    total = sparse.csr_array((prod(elements.shape),) * 2, dtype=bool)
+    total = scipy.sparse.csr_array((prod(elements.shape),) * 2, dtype=bool)
     for meeting in meetings:
         shared = _shared_dims(meeting)
         first, second = meeting.first, meeting.second
@@ -207,7 +207,7 @@ def pairs_of(
         if number > 2 * MOST_PAIRS:
             return TooMany(MOST_PAIRS)
         met = (a.T @ b).astype(bool)
-        total = total + sparse.triu(met + met.T, 1, format="csr")
+        total = total + scipy.sparse.triu(met + met.T, 1, format="csr")
         if total.nnz > MOST_PAIRS:
             return TooMany(MOST_PAIRS)
     return total
@@ -242,7 +242,7 @@ def _incidence(
     elements: DrawnElements,
     data: Values,
     sizes: Mapping[Dim, int],
-) -> sparse.csr_array | TooMany:
+) -> scipy.sparse.csr_array | TooMany:
     """The sparse matrix of positions of the shared ranges (rows) by elements seen (columns)."""
     dims = _all_dims(seen)
     over = [r for r in seen.ranges if r.dim in dims]
@@ -270,7 +270,7 @@ def _incidence(
     for r in shared:
         rows = rows * len(r) + (at(r.dim).astype(np.intp) - r.start)
     shape = (prod(map(len, shared)), prod(elements.shape))
-    found = sparse.coo_array(
+    found = scipy.sparse.coo_array(
         (np.ones(int(there.sum()), dtype=np.int64), (rows[there], element[there])), shape=shape
     ).tocsr()
     found.data[:] = 1  # (an element that is seen twice there is seen)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 import sympy as sp
-from scipy import sparse
 from sympy import Add, Mul
 
 from gibbsppl.algebra.expressions import Expr, Leaf, Over, mentions
@@ -147,10 +147,10 @@ class Forms:
             return None
         return tuple((scale * c, x, r) for c, x, r in terms)
 
-    def design(self, terms: Linear, over: tuple[Range, ...]) -> sparse.csr_array:
+    def design(self, terms: Linear, over: tuple[Range, ...]) -> scipy.sparse.csr_array:
         """The design of a linear form: one row for each position of the ranges."""
         count, width = math.prod(map(len, over)), len(self.columns)
-        found = sparse.csr_array((count, width))
+        found = scipy.sparse.csr_array((count, width))
         for coefficient, leaf, summed in terms:
             ranges = (*over, *summed)
             shape = tuple(map(len, ranges))
@@ -164,7 +164,7 @@ class Forms:
                 self.at(coefficient, ranges),
                 (row, column + self.columns.first(leaf.array.name)),
             )
-            found = found + sparse.coo_array(entries, shape=(count, width)).tocsr()
+            found = found + scipy.sparse.coo_array(entries, shape=(count, width)).tocsr()
         found.eliminate_zeros()
         return found
 
@@ -174,21 +174,21 @@ class Forms:
         return np.broadcast_to(found, tuple(map(len, over))).ravel()
 
 
-def first_rows(matrices: list[sparse.csr_array]) -> sparse.csr_array:
+def first_rows(matrices: list[scipy.sparse.csr_array]) -> scipy.sparse.csr_array:
     """At each position the first non-zero row of the matrices."""
     first = matrices[0]
     for other in matrices[1:]:
         empty = (np.diff(first.indptr) == 0).astype(float)
-        first = (first + sparse.diags_array(empty) @ other).tocsr()
+        first = (first + scipy.sparse.diags_array(empty) @ other).tocsr()
         first.eliminate_zeros()
     return first
 
 
-def shares_of(rows: sparse.csr_array, axis: sparse.csr_array) -> Floats:
+def shares_of(rows: scipy.sparse.csr_array, axis: scipy.sparse.csr_array) -> Floats:
     """The ratio of each row to the row of ``axis``; `NotLinear` unless they are proportional."""
     length = axis.multiply(axis).sum(axis=1)
     share = np.asarray(rows.multiply(axis).sum(axis=1)) / np.where(length > 0, length, 1.0)
-    apart = abs(rows - sparse.diags_array(share) @ axis).tocsr()
+    apart = abs(rows - scipy.sparse.diags_array(share) @ axis).tocsr()
     size = abs(rows).max(axis=1).toarray().ravel() if rows.shape[0] else np.zeros(0)
     off = apart.max(axis=1).toarray().ravel() if rows.shape[0] else np.zeros(0)
     if (off > ROUNDING * size).any():

@@ -13,8 +13,8 @@ from functools import reduce
 from math import prod
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from gibbsppl.algebra.expressions import Expr, mentions
 from gibbsppl.algebra.ranges import Range
@@ -172,7 +172,7 @@ def _greedy(tables: list[NDArray[np.intp]], count: int) -> NDArray[np.intp]:
         row, column = np.nonzero(table >= 0)
         places = (table[row, column], row)
         ones = np.ones(len(row), dtype=bool)
-        where.append(sparse.csr_array((ones, places), shape=(count, len(table))))
+        where.append(scipy.sparse.csr_array((ones, places), shape=(count, len(table))))
     times = np.sum([w.indptr[1:] - w.indptr[:-1] for w in where], axis=0)
     colour = np.full(count + 1, -1, dtype=np.intp)  # (the last one stands for no element)
     for element in np.argsort(-times, kind="stable"):

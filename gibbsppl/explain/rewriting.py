@@ -9,7 +9,7 @@ from gibbsppl.explain.schedule_text import parts_told
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import collapsible, possible
-from gibbsppl.schedule import Schedule
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def rewrites_told(

@@ -9,7 +9,8 @@ In the order in which they are called:
   if the density is still zero, `polyhedra` moves it to where all that is linear in the model's
   `requirements` is met, and `nearing` towards where the rest is
 - `zero_density` says why a start has density zero
-- `propriety`: each conditional at a start has a finite integral; `separation`: so has the
+- `propriety`: each conditional at a start has a finite integral (`looking` finds what it is
+  `drawn_from`); `separation`: so has the
   posterior, unless no term falls along some direction, found by a linear programme from the
   designs and sides of `recession`
 """

@@ -1,7 +1,7 @@
 """Whether conditionals have a finite integral at a state: if one has none, nor has the posterior.
 
-Comes in: a schedule, its program, data and a state. Goes out: nothing, or an error that names the
-variable and the element.
+Comes in: a derivation, of which what `drawn_from` lists is looked at, its program, a state. Goes
+out: nothing, or an error that names the variable and the element.
 """
 
 from __future__ import annotations
@@ -9,32 +9,28 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.algebra.supports import Support
 from gibbsppl.code.program import Constants, Program
-from gibbsppl.derive.matching import own_support
 from gibbsppl.errors import RunError, StartError
-from gibbsppl.initial.separation import EPSILON, Direction, direction_of, is_flat
-from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.initial.drawn_from import Derived, OfDensity, OfFamily, OfSeveral
+from gibbsppl.initial.separation import EPSILON, Direction, direction_of
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.operations import Bools
 from gibbsppl.model.stand_ins import with_stand_ins
-from gibbsppl.pieces.dependence import slices_of
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.runtime.types import LogDensity
-from gibbsppl.schedule.densities import log_terms_of
-from gibbsppl.schedule.kinds import DensityDraw, FamilyDraw, Single
-from gibbsppl.schedule.steps import Step
-from gibbsppl.schedule.sweeps import Schedule
+
+if TYPE_CHECKING:
+    from gibbsppl.schedule.sweeps import Schedule
 
 # The largest power of two that is looked at.
 FARTHEST = 1019
@@ -44,13 +40,7 @@ MOST_NAMED = 6
 
 @np.errstate(all="ignore")  # what is not finite is looked for
 def check_proper(
-    graph: Graph,
-    schedule: Schedule,
-    program: Program,
-    constants: Constants,
-    data: Values,
-    state: Values,
-    first: bool = True,
+    derived: Derived, program: Program, constants: Constants, state: Values, first: bool = True
 ) -> None:
     """Raise an error where the conditional of a step, given the state, cannot be normalised.
 
@@ -58,30 +48,15 @@ def check_proper(
     declared, ``graph``, does not fall in some direction. It is a `StartError` where the state may
     be the reason: what is no number, or a precision that rounding alone may have made singular.
     """
+    graph, data, looked = derived.graph, derived.known, derived.looked_at
     values = {**data, **state}
-    for step in schedule.steps:
-        if isinstance(step, FamilyDraw):  # (a family has a domain of natural parameters)
-            changes = schedule.stand_ins(step)
-            apart = with_stand_ins(changes, values, schedule.whole.sizes) if changes else state
-            given = program.given_rest[step.name]({**apart}, constants)
-            etas = given if isinstance(given, tuple) else (given,)
-            bounds: tuple[Floats, ...] = ()
-            if step.bounds:
-                etas, bounds = etas[:-2], etas[-2:]
-            margin = (
-                _of_block(step, etas)
-                if step.dense
-                else _of_family(schedule, step, etas, bounds, data, state)
-            )
-            if margin is not None and np.isnan(margin).any():
-                raise StartError(_too_extreme(step.name))
-            if margin is not None and not (margin > 0).all():
-                along = direction_of(graph, values)
-                error = StartError if step.dense and along is None else RunError
-                raise error(_message(step, etas, margin, along))
-        if step.is_joint:
-            apart = with_stand_ins(schedule.stand_ins(step), values, schedule.whole.sizes)
-            _check_joint(graph, step, program, constants, apart, values)
+    for step in looked.steps:
+        match step:
+            case OfFamily():
+                _check_family(graph, step, looked.sizes, program, constants, data, state)
+            case OfSeveral():
+                apart = with_stand_ins(step.stand_ins, values, looked.sizes)
+                _check_joint(graph, step, program, constants, apart, values)
     found = direction_of(graph, values) if first else None
     if found is not None:
         raise RunError(
@@ -89,16 +64,45 @@ def check_proper(
             f"finite integral; give {' or '.join(found.arrays)} a proper prior, or data that "
             "determine it."
         )
-    for step in schedule.steps if first and not _is_at_zero(graph, values) else ():
-        # (a density that no family owns may be flat far out)
-        if isinstance(step, DensityDraw) and is_flat(step.statement):
-            given = program.given_rest[step.name]({**state}, constants)
-            _check_far_out(schedule, step, given, data, state)
+    if first and not _is_at_zero(graph, values):
+        for step in looked.steps:
+            # (a density that no family owns may be flat far out)
+            if isinstance(step, OfDensity) and step.is_flat:
+                given = program.given_rest[step.name]({**state}, constants)
+                _check_far_out(derived.schedule, step, given, data, state)
+
+
+def _check_family(
+    graph: Graph,
+    step: OfFamily,
+    sizes: Sizes,
+    program: Program,
+    constants: Constants,
+    data: Values,
+    state: Values,
+) -> None:
+    """Raise an error where natural parameters are outside of the domain of their family."""
+    values = {**data, **state}
+    apart = with_stand_ins(step.stand_ins, values, sizes) if step.stand_ins else state
+    given = program.given_rest[step.name]({**apart}, constants)
+    etas = given if isinstance(given, tuple) else (given,)
+    bounds: tuple[Floats, ...] = ()
+    if step.is_bounded:
+        etas, bounds = etas[:-2], etas[-2:]
+    margin = (
+        _of_block(step, etas) if step.dense else _of_family(step, sizes, etas, bounds, data, state)
+    )
+    if margin is not None and np.isnan(margin).any():
+        raise StartError(_too_extreme(step.name))
+    if margin is not None and not (margin > 0).all():
+        along = direction_of(graph, values)
+        error = StartError if step.dense and along is None else RunError
+        raise error(_message(step, etas, margin, along))
 
 
 def _check_joint(
     graph: Graph,
-    step: Step,
+    step: OfSeveral,
     program: Program,
     constants: Constants,
     state: Values,
@@ -137,17 +141,16 @@ def _check_joint(
 
 
 def check_proper_as_usual(
-    schedule: Schedule, compiled: Callable[[], Any], state: Values, first: bool
+    derived: Derived, compiled: Callable[[], Any], state: Values, first: bool
 ) -> None:
     """Check variables with a kernel of the user's to be proper, by their default draws.
 
     ``compiled`` makes the sampler without kernels of the user's, for the ``first`` state alone.
     """
-    if first and any(s.is_move for s in schedule.asked):
+    if first and derived.looked_at.is_moved_as_asked:
         usual, values = compiled(), copy.deepcopy(dict(state))
         usual.program.augment(np.random.default_rng(0), values, usual.constants)
-        parts = (usual.graph, usual.schedule, usual.program, usual.constants, usual.data)
-        check_proper(*parts, values, first=False)
+        check_proper(usual.derivation, usual.program, usual.constants, values, first=False)
 
 
 def _is_at_zero(graph: Graph, values: Values) -> bool:
@@ -157,16 +160,18 @@ def _is_at_zero(graph: Graph, values: Values) -> bool:
 
 
 def _check_far_out(
-    schedule: Schedule, step: DensityDraw, given: LogDensity, data: Values, state: Values
+    schedule: Schedule, step: OfDensity, given: LogDensity, data: Values, state: Values
 ) -> None:
     """Raise an error where a constant prior leaves a log density that hardly falls, far out.
 
     All elements go out at once where each has terms of its own that see no other.
     """
-    name, support, sizes = step.variables[0], step.statement.support, schedule.whole.sizes
-    x, region = np.asarray(state[name], float), slices_of(step.region)
+    from gibbsppl.schedule.densities import log_terms_of  # noqa: PLC0415  (few models come here)
+
+    name, sizes, drawing = step.array, schedule.whole.sizes, schedule.step(step.name)
+    x, region, support = np.asarray(state[name], float), step.region, drawing.statement.support
     drawn = _is_drawn(step, data, x.shape)
-    apart = step.colours is None and not step.conditional.elements
+    apart = drawing.colours is None and not drawing.is_by_element
     chosen = [drawn] if apart else [_alone(place, x.shape) for place in np.argwhere(drawn)]
     shape = (x[region].size,) if apart else (1,)
 
@@ -176,7 +181,7 @@ def _check_far_out(
         away[region] = np.reshape(side * 2.0**power, x[region].shape if apart else ())
         values = {**data, **state, name: np.where(places, x + away, x)}
         try:
-            terms = log_terms_of(step, given, values, sizes)
+            terms = log_terms_of(drawing, given, values, sizes)
         except ArithmeticError:  # (where Python's own numbers end)
             return np.full(shape, np.nan)
         return np.asarray(terms.reshape(-1, *shape).sum(axis=0))
@@ -240,8 +245,8 @@ def _told(found: Direction) -> str:
 
 
 def _of_family(
-    schedule: Schedule,
-    step: FamilyDraw,
+    step: OfFamily,
+    sizes: Sizes,
     etas: Sequence[Floats],
     bounds: Sequence[Floats],
     data: Values,
@@ -252,52 +257,40 @@ def _of_family(
     Of elements between ``bounds``, those count that these do not narrow: bounds may make any
     natural parameters proper.
     """
-    conditional, sizes = step.conditional, schedule.whole.sizes
-    natural = conditional.family.natural
-    assert natural is not None
-    if conditional.event:
+    if not step.domain:
         return None
-    axes = schedule.whole.variables[step.statement.target.array.name].dims
-    names = [f"·eta_{j}" for j in range(len(etas))]
-    ends = ("·lower", "·upper")[: len(bounds)]
-    own, dummies = own_support(conditional.family, conditional.event)
-    by_end = {end: Array(n)[axes] for n, end in zip(ends, (own.lower, own.upper), strict=False)}
-    known = {n: by_end[d] for n, d in dummies.items() if d in by_end} | dict(conditional.known)
-    domain = natural.domain(*(Array(n)[axes] for n in names), **known)
-    shape = tuple(sizes[a] for a in axes)
-    numbers = zip((*names, *ends), (*etas, *bounds), strict=True)
+    shape = tuple(sizes[a] for a in step.axes)
+    numbers = zip(step.names, (*etas, *bounds), strict=True)
     full = {n: np.broadcast_to(e, shape) for n, e in numbers}
-    over = tuple(Range(a, 0, sizes[a]) for a in axes)
+    over = tuple(Range(a, 0, sizes[a]) for a in step.axes)
     values = {**data, **state, **full}
-    inside = [np.broadcast_to(evaluate(sp.sympify(d), over, values, sizes), shape) for d in domain]
-    if not inside:
-        return None
+    inside = [np.broadcast_to(evaluate(d, over, values, sizes), shape) for d in step.domain]
     least = np.minimum.reduce(inside)
     free = _is_drawn(step, data, shape)
     if bounds:
-        free = free & ~_narrowed(own, *(full[n] for n in ends))
+        free = free & ~_narrowed(step.ends, *(full[n] for n in step.names[-2:]))
     return np.where(free, least, np.inf)
 
 
-def _narrowed(own: Support, lower: Floats, upper: Floats) -> Bools:
+def _narrowed(
+    ends: tuple[float | None, float | None], lower: Floats, upper: Floats
+) -> Bools:
     """Whether bounds narrow a family's support, by element; an end at a parameter is anywhere."""
-    ends = (sp.sympify(end) for end in (own.lower, own.upper))
-    least, most = (float(end) if end.is_number else None for end in ends)
+    least, most = ends
     no = np.zeros(lower.shape, dtype=bool)
     return (no if least is None else lower > least) | (no if most is None else upper < most)
 
 
 def _is_drawn(
-    step: Single, data: Values, shape: tuple[int, ...]
+    step: OfFamily | OfDensity, data: Values, shape: tuple[int, ...]
 ) -> Bools:
     """Which elements of its array a step draws."""
     drawn = np.zeros(shape, dtype=bool)
-    drawn[slices_of(step.region)] = True
-    mask = step.statement.mask
-    return drawn if mask is None else drawn & (np.asarray(data[mask]) == 0)
+    drawn[step.region] = True
+    return drawn if step.mask is None else drawn & (np.asarray(data[step.mask]) == 0)
 
 
-def _of_block(step: FamilyDraw, etas: Sequence[Floats]) -> Floats:
+def _of_block(step: OfFamily, etas: Sequence[Floats]) -> Floats:
     """The smallest eigenvalue of the precision of each block; infinite of what is not drawn."""
     margin = np.full(etas[1].shape[:-2], np.inf)
     margin[step.drawn] = _least_eigenvalues(etas[1][step.drawn])
@@ -351,15 +344,15 @@ def _too_extreme(name: str) -> str:
 
 
 def _message(
-    step: FamilyDraw,
+    step: OfFamily,
     etas: Sequence[Floats],
     margin: Floats,
     found_along: Direction | None,
 ) -> str:
-    name = step.statement.target.array.name
+    name = step.array
     at = tuple(int(i) for i in np.argwhere(~(margin > 0))[0])
     where = f" at {at if len(at) > 1 else at[0]}" if at else ""
-    family = step.conditional.family.name
+    family = step.family
     if step.dense:
         found = "a precision matrix that is not positive definite"
     else:

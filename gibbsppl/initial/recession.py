@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 import sympy as sp
-from scipy import sparse
 from sympy import Add, Mul
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over, mentions, renamed_apart
@@ -52,22 +52,22 @@ class Sides:
     So that it stays inside the supports it must be at least zero on those of ``inside``, too.
     """
 
-    equal: sparse.csr_array
-    least: sparse.csr_array
-    inside: sparse.csr_array
+    equal: scipy.sparse.csr_array
+    least: scipy.sparse.csr_array
+    inside: scipy.sparse.csr_array
 
     @classmethod
     def of(
         cls,
-        equal: Iterable[sparse.csr_array],
-        least: Iterable[sparse.csr_array],
-        inside: Iterable[sparse.csr_array],
+        equal: Iterable[scipy.sparse.csr_array],
+        least: Iterable[scipy.sparse.csr_array],
+        inside: Iterable[scipy.sparse.csr_array],
         width: int,
     ) -> Sides:
         """The rows of several matrices together."""
-        none = sparse.csr_array((0, width))
+        none = scipy.sparse.csr_array((0, width))
         every = (equal, least, inside)
-        return cls(*(sparse.vstack([none, *rows], format="csr") for rows in every))
+        return cls(*(scipy.sparse.vstack([none, *rows], format="csr") for rows in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class _Reader:
             kept = self._is_known(factor, term.over)
             yield self._of_softmax(term, kept) or self._of_curve(term, kept)
 
-    def of_supports(self) -> Iterator[sparse.csr_array]:
+    def of_supports(self) -> Iterator[scipy.sparse.csr_array]:
         """Directions that stay inside the supports: up from a lower bound, down from an upper."""
         for statement in self.graph.latent:
             name = statement.target.array.name
@@ -263,7 +263,7 @@ class _Reader:
                 return None
             rows = self.forms.design(form, ranges)
             own = np.repeat(np.arange(len(weights)), math.prod(map(len, ranges[len(term.over) :])))
-            under = line[own] - sparse.diags_array(weights[own]) @ rows
+            under = line[own] - scipy.sparse.diags_array(weights[own]) @ rows
             least.append(under[kept[own]])
         return Sides.of([], least, [], len(self.columns))
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 import sympy as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.designs import MOST_ENTRIES, Columns, columns_of
@@ -177,11 +177,13 @@ def null_space(rows: Floats) -> Floats:
     if not rows.shape[0] or not width:
         return np.eye(width)
     # (Pivots are slow: they are chosen in a triangle with the same columns but for a rotation.)
-    triangle, order = qr(np.linalg.qr(rows, mode="r"), mode="r", pivoting=True, check_finite=False)
+    triangle = np.linalg.qr(rows, mode="r")
+    triangle, order = scipy.linalg.qr(triangle, mode="r", pivoting=True, check_finite=False)
     size = abs(np.diag(triangle))
     rank = int((size > max(rows.shape) * EPSILON * size[0]).sum())
     found = np.zeros((width, width - rank))
-    found[order[:rank]] = -solve_triangular(triangle[:rank, :rank], triangle[:rank, rank:])
+    left, right = triangle[:rank, :rank], triangle[:rank, rank:]
+    found[order[:rank]] = -scipy.linalg.solve_triangular(left, right)
     found[order[rank:]] = np.eye(width - rank)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from gibbsppl.code.elements import (
     selection,
     state_text,
 )
-from gibbsppl.code.lowering.densities import lower_by_density
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours
@@ -42,6 +40,9 @@ from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.kinds import ChangedDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind, Step
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class ConcaveDraw(ChangedDraw, ByDensity):
 
     def lower(self, workshop: Workshop) -> None:
         """A draw of each element by its log density."""
+        from gibbsppl.code.lowering.densities import lower_by_density  # noqa: PLC0415  (if compiled)
+
         lower_by_density(workshop, self, "concave")
 
     # The log density

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from gibbsppl.code.elements import call_text, made, state_text
-from gibbsppl.code.lowering.draws import lower_block
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import kept_axes_text
 from gibbsppl.derive.match_results import Conditional
@@ -22,6 +20,9 @@ from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.densities import values_in_region
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class BlockDraw(ClosedDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A draw of a vector for each position of the batch."""
+        from gibbsppl.code.lowering.blocks import lower_block  # noqa: PLC0415  (if compiled)
+
         lower_block(workshop, self)
 
     def lines(self, module: Module) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.arguments import methods_told
@@ -17,6 +18,9 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @methods_told(CompileError)
@@ -84,6 +88,12 @@ class EllipseMove(Kernel):
         (name,) = step.variables
         arguments = f's, "{name}", {call}, c["{joint}"], {given}(s, c)'
         return moved(f's["{name}"]', "elliptical_slice", arguments)
+
+    def lower(self, workshop: Workshop, step: Move) -> None:
+        """The move of one vector; independent elements are moved by the program in NumPy."""
+        from gibbsppl.code.lowering.elliptical import lower_ellipse  # noqa: PLC0415  (if compiled)
+
+        lower_ellipse(workshop, step, self.reference)
 
     def _module(self, module: Module, step: Move) -> Module:
         """The module with the normal part as one more step."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from gibbsppl.code.elements import (
     state_text,
 )
 from gibbsppl.code.lines import INDENT, indented
-from gibbsppl.code.lowering.draws import lower_family
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.maintained_forms import maintained_form_functions
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
@@ -40,6 +38,9 @@ from gibbsppl.schedule.densities import (
 )
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.steps import Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,8 @@ class ExactDraw(ClosedDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A draw from the family, for each element or element by element."""
+        from gibbsppl.code.lowering.draws import lower_family  # noqa: PLC0415  (if compiled)
+
         lower_family(workshop, self)
 
     def tables(self, module: Module) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Mul
@@ -19,8 +19,6 @@ from gibbsppl.code.joint import (
     scaled_coefficients,
     scaled_name,
 )
-from gibbsppl.code.lowering.joint import lower_joint
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, owner
 from gibbsppl.explain.derivation import Derivation
@@ -34,6 +32,9 @@ from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 from gibbsppl.schedule.precisions import precision_of
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ class JointDraw(QuadraticDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A joint draw of all elements."""
+        from gibbsppl.code.lowering.joint import lower_joint  # noqa: PLC0415  (if compiled)
+
         lower_joint(workshop, self)
 
     def tables(self, module: Module) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.elements import call_text
-from gibbsppl.code.lowering.draws import lower_chain
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.text import Text
 from gibbsppl.derive.contractions import pull_back
@@ -31,6 +29,9 @@ from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kinds import LabelDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,8 @@ class ChainDraw(LabelDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A joint draw of the labels of each chain."""
+        from gibbsppl.code.lowering.draws import lower_chain  # noqa: PLC0415  (if compiled)
+
         size, along = self.conditional.size, workshop.dims(self.name)[self.axis]
         dims = {PREVIOUS: size, LABEL: size, self.step: workshop.size(along) - 1}
         with workshop.with_dims(dims):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
 from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
 from gibbsppl.code.labels import shift_text, weight_lines
 from gibbsppl.code.lines import INDENT
-from gibbsppl.code.lowering.draws import lower_labels
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours, colours_told
@@ -32,6 +30,9 @@ from gibbsppl.schedule.densities import (
 from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,8 @@ class FiniteDraw(LabelDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A draw from log weights, for each element or element by element."""
+        from gibbsppl.code.lowering.draws import lower_labels  # noqa: PLC0415  (if compiled)
+
         lower_labels(workshop, self, self.weights, self.conditional.label)
 
     def tables(self, module: Module) -> dict[str, str]:

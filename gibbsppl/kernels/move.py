@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from gibbsppl.algebra.notation import wrapped
 from gibbsppl.algebra.supports import Kind as KindOfSupport
 from gibbsppl.code.elements import bounds_text, call_text, selection, state_text
 from gibbsppl.code.lines import INDENT
-from gibbsppl.code.lowering.moves import lower_slice
-from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import positions_text, where_text
 from gibbsppl.derive.colours import Colours
@@ -34,6 +32,9 @@ from gibbsppl.schedule.densities import of_drawn, of_region
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 # The moves of values whose entries are tied to one another, and the lines that these go along.
 MOVES_OF_TIED: Mapping[KindOfSupport, tuple[str, ...]] = {
@@ -131,6 +132,8 @@ class Move(ByDensity):
 
     def lower(self, workshop: Workshop) -> None:
         """A slice move of each element, or a move by the kernel asked for."""
+        from gibbsppl.code.lowering.moves import lower_slice  # noqa: PLC0415  (if compiled)
+
         if self.asked is not None and not self.asked.slices:
             self.asked.lower(workshop, self)
         else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from math import erf, prod, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from gibbsppl.runtime.types import LogDensity
 from gibbsppl.schedule.asked import Asked, is_whole
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 # A vector this long has a covariance of 32 MB.
 LONGEST_VECTOR = 2000
@@ -94,6 +98,12 @@ class RandomWalk(Kernel):
         is_told = name in OF_PARTS and step.statement.support.is_discrete
         told = ", whole=True" if is_told else ""
         return moved(state, name, f"{state}, {arguments}{bounds}{told}")
+
+    def lower(self, workshop: Workshop, step: Move) -> None:
+        """The steps of single elements; those of vectors are made by the program in NumPy."""
+        from gibbsppl.code.lowering.moves import lower_walk  # noqa: PLC0415  (if compiled)
+
+        lower_walk(workshop, step, self.scale, self.target_accept)
 
     def probabilities(
         self, graph: Graph, step: Move, given: LogDensity, values: Values, labels: range

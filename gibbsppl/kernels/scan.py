@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
 
@@ -27,7 +27,6 @@ from gibbsppl.code.text import PRODUCT
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.errors import NotLoweredError
 from gibbsppl.explain.columns import columns
 from gibbsppl.explain.columns import indented as further_in
 from gibbsppl.explain.derivation import WIDTH, Derivation
@@ -40,6 +39,9 @@ from gibbsppl.schedule.densities import label_terms
 from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
+
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +126,17 @@ class ScanDraw(LabelDraw):
             parts += [_log_density(module, self), _weights(module, self)]
         return "\n\n\n".join(parts)
 
-    def lower(self, workshop: Any) -> None:
-        """A scan has loops of its own, which are compiled apart."""
-        del workshop
-        raise NotLoweredError(f"{self.name}: a scan of labels with others integrated out.")
+    def lower(self, workshop: Workshop) -> None:
+        """A scan, element by element; an approximate one, all elements at once."""
+        from gibbsppl.code.lowering.scans import lower_at_once, lower_recomputed, lower_scan  # noqa: PLC0415  (if compiled)
+
+        scan = self.conditional
+        if self.weights is not None:
+            lower_at_once(workshop, self, scan, self.weights, self.terms)
+        elif scan.recomputed:
+            lower_recomputed(workshop, self, scan, self.terms)
+        else:
+            lower_scan(workshop, self, scan)
 
     def lines(self, module: Module) -> list[str]:
         """The scan; arrays that other steps have changed are computed anew before it."""

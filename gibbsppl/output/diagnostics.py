@@ -18,12 +18,13 @@ array([ True,  True])
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import lru_cache, wraps
+from statistics import NormalDist
 from typing import Concatenate, ParamSpec
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, ndtr, ndtri
 
 Array = NDArray[np.float64]
 Measure = Callable[[Array], Array]
@@ -142,7 +143,8 @@ def mcse_quantile(x: Array, probability: float) -> Array:
     size = _size_below(x, _quantile(ordered, probability))
     last = ordered.shape[1] - 1
     shapes = size * probability + 1, size * (1 - probability) + 1
-    below, above = (betaincinv(*shapes, ndtr(z)) * (last + 1) - 1 for z in (-1.0, 1.0))
+    sigmas = (scipy.special.ndtr(z) for z in (-1.0, 1.0))
+    below, above = (scipy.special.betaincinv(*shapes, p) * (last + 1) - 1 for p in sigmas)
     low, high = np.floor(np.maximum(below, 0)), np.ceil(np.minimum(above, last))
     rows, low, high = np.arange(len(x)), low.astype(int), high.astype(int)
     half_width: Array = (ordered[rows, high] - ordered[rows, low]) / 2
@@ -218,8 +220,17 @@ def _potential_scale(x: Array) -> Array:
 def _normal_scores(x: Array) -> Array:
     """The draws replaced by the normal quantiles of their ranks among all chains (Blom's)."""
     ranks = _average_ranks(x.reshape(len(x), -1))
-    scores: Array = ndtri((ranks - 3 / 8) / (ranks.shape[1] + 1 / 4))
+    scores: Array = _quantiles_of_ranks(ranks.shape[1])[np.rint(2 * ranks).astype(int)]
     return scores.reshape(x.shape)
+
+
+@lru_cache(maxsize=1)
+def _quantiles_of_ranks(count: int) -> Array:
+    """The normal quantiles of the ranks 0, 1/2, 1, ... up to ``count`` (of 0 it is of no rank)."""
+    quantile = NormalDist().inv_cdf
+    halves = np.maximum(np.arange(2 * count + 1), 1) / 2
+    shares = (halves - 3 / 8) / (count + 1 / 4)
+    return np.array([quantile(share) for share in shares.tolist()])
 
 
 def _average_ranks(rows: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Draws for other programs: an xarray.DataTree in ArviZ's layout, netCDF files, InferenceData.
+"""Draws for other programs: an xarray.DataTree in ArviZ's layout, InferenceData; files read again.
 
-The only module that imports xarray. Comes in: a ``Draws``. Goes out: groups ``posterior``,
-``sample_stats``, ``observed_data`` and ``constant_data`` with named dims and coords.
+The only module that imports xarray. Comes in: a ``Draws``. Goes out: its groups (`groups`) as data
+sets with named dims and coords.
 """
 
 from __future__ import annotations
@@ -11,34 +11,26 @@ import warnings
 from collections.abc import Hashable, Mapping
 from importlib.util import find_spec
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import xarray as xr
 
-import gibbsppl
 from gibbsppl.errors import RunError
 from gibbsppl.output.arrays import Array, Attributes, Named
-from gibbsppl.output.whole_files import whole
+from gibbsppl.output.groups import (
+    LIBRARY,
+    OURS,
+    SAMPLED,
+    SAMPLED_GROUPS,
+    Draws,
+    Group,
+    attributes_of,
+    groups_of,
+)
 
 if TYPE_CHECKING:
     from arviz import InferenceData
-
-
-class Draws(Protocol):
-    """The attributes of `gibbsppl.Draws` that are written."""
-
-    chains: int
-    draws: int
-    values: Mapping[str, Array]
-    coords: Mapping[str, Array]
-    sample_stats: Mapping[str, Array]
-    observed_data: Mapping[str, Named]
-    constant_data: Mapping[str, Named]
-    attributes: Attributes
-
-    def dims_of(self, name: str) -> tuple[str, ...]:
-        """The dims of a variable."""
 
 
 class Fields(TypedDict):
@@ -53,102 +45,43 @@ class Fields(TypedDict):
     attributes: Attributes
 
 
-LIBRARY = "gibbsppl"
-_OURS = ("inference_library", "inference_library_version")
-
-# The first dims of what is recorded at each draw, and the groups that have them.
-SAMPLED = ("chain", "draw")
-_SAMPLED_GROUPS = ("posterior", "sample_stats")
-
 # What the libraries below raise, each at a place of its own, where a file is not what it should be.
 _UNREADABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 
 
 def to_datatree(draws: Draws) -> xr.DataTree:
     """The draws and their data as a tree of data sets; empty groups are left out."""
-    positions = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws)}
-    coords = {**positions, **draws.coords}
-    groups: dict[str, dict[str, Named]] = {
-        "posterior": {n: (SAMPLED + draws.dims_of(n), v) for n, v in draws.values.items()},
-        "sample_stats": {n: (SAMPLED, v) for n, v in draws.sample_stats.items()},
-        "observed_data": dict(draws.observed_data),
-        "constant_data": dict(draws.constant_data),
-    }
-    attributes = {
-        "inference_library": LIBRARY,
-        "inference_library_version": gibbsppl.__version__,
-        **{name: _plain(value) for name, value in draws.attributes.items() if value is not None},
-    }
-    sets = {name: _dataset(arrays, coords, attributes) for name, arrays in groups.items() if arrays}
+    attributes = attributes_of(draws)
+    sets = {name: _dataset(group, attributes) for name, group in groups_of(draws).items()}
     tree = xr.DataTree.from_dict(sets)
     tree.attrs = attributes
     return tree
 
 
-def _dataset(
-    arrays: Mapping[str, Named], coords: Mapping[str, Array], attributes: Attributes
-) -> xr.Dataset:
-    """One group; a variable named like a dimension gets a ``_``, as labels have that name."""
-    sizes = {d: n for dims, v in arrays.values() for d, n in zip(dims, v.shape, strict=True)}
+def _dataset(group: Group, attributes: Attributes) -> xr.Dataset:
+    """One group."""
     variables = {
-        name + "_" * (name in sizes): xr.Variable(dims, value, {"name": name})
-        for name, (dims, value) in arrays.items()
+        group.key(name): xr.Variable(dims, value, {"name": name})
+        for name, (dims, value) in group.arrays.items()
     }
-    labels = {dim: _coordinate(dim, coords.get(dim, np.arange(n))) for dim, n in sizes.items()}
+    labels = {dim: _coordinate(dim, labels) for dim, labels in group.labels.items()}
     return xr.Dataset(variables, labels, attributes)
 
 
 def _coordinate(dim: str, labels: Array) -> xr.Variable:
     """The labels of a dim; times in a file are counted from where 64 bits reach all of them."""
-    saved = _saved(labels)
-    if saved.dtype.kind != "M":
-        return xr.Variable(dim, saved)
+    if labels.dtype.kind != "M":
+        return xr.Variable(dim, labels)
     units = {"units": "nanoseconds since 1970-01-01", "dtype": "int64"}
-    return xr.Variable(dim, saved.astype("M8[ns]"), encoding=units)
+    return xr.Variable(dim, labels.astype("M8[ns]"), encoding=units)
 
 
-def _saved(labels: Array) -> Array:
-    """Labels as a file can hold them: as text if of several types, of others' types, or far times.
-
-    >>> _saved(np.array(["2020-01-01", "9999-01-01"], "datetime64[D]"))
-    array(['2020-01-01', '9999-01-01'], dtype='<U10')
-    """
-    is_lost = labels.dtype.kind == "O" or (labels.dtype.kind in "mM" and _are_lost(labels))
-    return np.array([str(label) for label in labels]) if is_lost else labels
-
-
-def _are_lost(times: Array) -> bool:
-    """Whether times would be others when read back, as 64 bits of nanoseconds."""
-    kind, (unit, count) = times.dtype.kind, np.datetime_data(times.dtype)
-    if count != 1 or (kind == "m" and unit in ("Y", "M")):  # (no unit of a file; of no one length)
-        return True
-    try:
-        read_back = times.astype(f"{kind}8[ns]").astype(times.dtype)
-    except OverflowError:
-        return True
-    return bool((read_back != times).any())
-
-
-def _plain(value: object) -> float | str | np.integer | np.floating:
-    """An attribute as a file can hold it: a number of at most 64 bits, or text."""
-    match value:
-        case bool():
-            return int(value)
-        case int() if abs(value) >= 1 << 63:
-            return str(value)
-        case int() | float() | np.integer() | np.floating():
-            return value
-        case _:
-            return str(value)
-
-
-def save(draws: Draws, path: str | PathLike[str]) -> None:
-    """Write a netCDF file beside ``path`` and move it there once it is whole."""
-    # HDF5 may end the process where a disk is full: it writes to memory, and Python to the disk.
+def written(draws: Draws) -> memoryview:
+    """The bytes of a netCDF file."""
+    # HDF5 may end the process where a disk is full: it writes to memory.
     file = io.BytesIO()
     to_datatree(draws).to_netcdf(file, engine="h5netcdf")
-    with whole(path) as (unfinished,):
-        unfinished.write_bytes(file.getbuffer())
+    return file.getbuffer()
 
 
 def fields_of(path: str | PathLike[str]) -> Fields:
@@ -168,7 +101,7 @@ def fields_of(path: str | PathLike[str]) -> Fields:
         "observed_data": groups.get("observed_data", {}),
         "constant_data": groups.get("constant_data", {}),
         "sample_stats": {n: value for n, (_, value) in groups.get("sample_stats", {}).items()},
-        "attributes": {str(n): _from_file(v) for n, v in attributes.items() if n not in _OURS},
+        "attributes": {str(n): _from_file(v) for n, v in attributes.items() if n not in OURS},
     }
 
 
@@ -209,9 +142,9 @@ def _wrong(group: str, name: object, dims: tuple[Hashable, ...], values: Array) 
     """What of an array cannot be in a group of draws or data; empty if nothing."""
     if not isinstance(name, str):
         return f"the name {name!r}, expected a text"
-    if group in _SAMPLED_GROUPS and dims[:2] != SAMPLED:
+    if group in SAMPLED_GROUPS and dims[:2] != SAMPLED:
         return f"dims {dims}, expected {SAMPLED} and others after them"
-    if group == _SAMPLED_GROUPS[1] and dims != SAMPLED:
+    if group == SAMPLED_GROUPS[1] and dims != SAMPLED:
         return f"dims {dims}, expected {SAMPLED}"
     if values.dtype.kind not in "biuf":
         return f"values of type {values.dtype}, expected numbers"

@@ -30,9 +30,9 @@ from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import LARGEST
 from gibbsppl.predict.step_moments import Along, State, What, numbers_of, refusal
-from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.staleness import stale_after
 from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 @dataclass(frozen=True, slots=True, eq=False)

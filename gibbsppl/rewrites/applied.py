@@ -116,12 +116,16 @@ def _statement(facts: Facts, rule: Rule, auxiliary: Auxiliary) -> tuple[Statemen
     return statement, variable
 
 
-@lru_cache(maxsize=MOST_KEPT)
 def density_row(support: Support, event: int = 0) -> Family:
     """A row without a name: a distribution that is given by its log density and support alone.
 
     The same row for equal supports, so that equal rewrites make equal statements.
     """
+    return _density_row(support, event)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _density_row(support: Support, event: int) -> Family:
     return Family(
         name="",
         parameters={"log": Parameter()},

@@ -284,13 +284,13 @@ def log_weights(scan: Scan) -> tuple[Expr, Expr]:
     always = [c for c in scan.changes if c not in chosen]
     now = scan.statement.target - scan.lower
     every, at_own = (
-        _added_up([(_without(t, scan.changes, some, now), over) for t, over in scan.terms])
+        _added_up([(without(t, scan.changes, some, now), over) for t, over in scan.terms])
         for some in (always, scan.changes)
     )
     return every, substitute(at_own - every, {LABEL: now})
 
 
-def _without(
+def without(
     expr: Expr, changes: tuple[Increment, ...], some: Collection[Increment], now: Expr
 ) -> Expr:
     """An expression of arrays, less the contributions of an element at its present label.
@@ -303,7 +303,7 @@ def _without(
         for leaf in leaves_of(expr, (change.array.name,)) if change in some else ():
             pairs = list(zip(change.at, leaf.indices, strict=True))
             if all(a == i or a in whole for a, i in pairs):
-                value = _without(change.value, changes[:n], changes[:n], now)
+                value = without(change.value, changes[:n], changes[:n], now)
                 at = {a: i for a, i in pairs if a != i}
                 mapping[leaf] = leaf - substitute(substitute(value, {LABEL: now}), at)
     return expr.xreplace(mapping)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Literal, cast
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, cast
 
-from gibbsppl.code.costs import is_worth_compiling
-from gibbsppl.code.loop_program import LoopProgram
-from gibbsppl.code.loop_text.loading import is_installed
+from gibbsppl.code.worth import NEVER, Worth
 from gibbsppl.errors import NotLoweredError, RunError, did_you_mean
 from gibbsppl.run.engines import Compiled, Engine, Interpreted
 from gibbsppl.run.progress import say
+
+if TYPE_CHECKING:
+    from gibbsppl.code.loop_program import LoopProgram
 
 Backend = Literal["auto", "numpy", "compiled"]
 BACKENDS = ("auto", "numpy", "compiled")
@@ -39,23 +42,43 @@ def checked_backend(backend: str | None) -> Backend:
     return cast("Backend", asked)
 
 
+def is_installed() -> bool:
+    """Whether loops can be compiled here: whether Numba is installed."""
+    return find_spec("numba") is not None
+
+
 def engine_for(
-    backend: Backend, numpy: Interpreted, lowered: Callable[[], LoopProgram], sweeps: int
+    backend: Backend,
+    numpy: Interpreted,
+    lowered: Callable[[], LoopProgram],
+    sweeps: int,
+    worth: Callable[[Callable[[], Worth]], Worth],
 ) -> Engine:
-    """What carries out so many sweeps; ``lowered`` makes the loops."""
+    """What carries out so many sweeps; ``lowered`` makes the loops.
+
+    ``worth`` is what is known of them, or finds it by the function that it is called with.
+    """
+    made = cache(lowered)
     if backend == "numpy":
         return numpy
     if backend == "compiled":
         if not is_installed():
             raise RunError(MISSING)
-        return Compiled(lowered())
-    try:
-        loops = lowered()
-    except NotLoweredError:
-        return numpy
-    if not is_worth_compiling(loops.sweep_value, loops.known_sizes, sweeps):
+        return Compiled(made())
+    if not worth(lambda: _worth_of(made)).pays(sweeps):
         return numpy
     if not is_installed():
         say(f'gibbsppl: {sweeps} sweeps would be faster compiled: pip install "gibbsppl[fast]".')
         return numpy
-    return Compiled(loops)
+    return Compiled(made())
+
+
+def _worth_of(lowered: Callable[[], LoopProgram]) -> Worth:
+    """What loops are worth, if they can be made."""
+    from gibbsppl.code.costs import worth_of  # noqa: PLC0415  (only where nothing is known)
+
+    try:
+        loops = lowered()
+    except NotLoweredError:
+        return NEVER
+    return worth_of(loops.sweep_value, loops.known_sizes)

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.run.chains import Chain, advance
 from gibbsppl.run.recording import Recorder
 from gibbsppl.runtime.tuning import put_tuning
+
+if TYPE_CHECKING:
+    from gibbsppl.code.loop_program import LoopProgram
 
 # The seconds that one call should take: somebody may be waiting to stop the run, or for a bar.
 SECONDS_A_CALL = 0.1
@@ -104,6 +106,8 @@ class Compiled:
         tuned = {n: a for n, a in arrays.items() if n.startswith("~")}
         chain.state |= {n: a[()] for n, a in arrays.items() if n not in tuned}
         put_tuning(chain.state, tuned)
+        for name in self.loops.sums:
+            chain.state.pop(name, None)
         chain.sweep += sweeps
 
     def _timed(self, call: Callable[[], None], sweeps: int) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.runtime.tuning import walk_with_rate
 from gibbsppl.runtime.walks import Walk
 
 Array = NDArray[Any]
@@ -161,12 +162,14 @@ class Recorder:
         if self.drawn == 0:
             self._aim(number, state)
         following = slice(self.drawn, self.drawn + draws)
-        return [
-            self.values[name][number, following]
-            if name in self.values
-            else np.empty((0, *array.shape), array.dtype)
-            for name, array in arrays.items()
-        ]
+        return [self._place(name, a)[number, following] for name, a in arrays.items()]
+
+    def _place(self, name: str, array: Array) -> Array:
+        """Where the draws of an array go, or the rates of a walk."""
+        if (walk := walk_with_rate(name)) is not None:
+            return self._rates_of(walk)
+        found = self.values.get(name)
+        return np.empty((self.size[0], 0, *array.shape), array.dtype) if found is None else found
 
     def _put(self, aimed: Aimed, values: Mapping[str, Any]) -> None:
         for array, name in aimed:
@@ -182,9 +185,13 @@ class Recorder:
 
     def _store_rates(self, number: int, state: State) -> None:
         for name, walk in walks_of(self.program, state).items():
-            if name not in self.rates:
-                self.rates[name] = np.full(self.size, np.nan)
-            self.rates[name][number, self.drawn] = walk.taken_rate()
+            self._rates_of(name)[number, self.drawn] = walk.taken_rate()
+
+    def _rates_of(self, walk: str) -> Array:
+        """The rates of a walk in all chains."""
+        if walk not in self.rates:
+            self.rates[walk] = np.full(self.size, np.nan)
+        return self.rates[walk]
 
     def _aim(self, number: int, state: State) -> None:
         """Find the array that each name goes to in this chain."""

@@ -2,8 +2,8 @@
 
 All that a generated module calls is exported here. The rooms:
 
-- functions of expressions: `functions`; `incomplete`, `normalisers`, `passage`, `near_zero`,
-  `remainder`, `stirling` have their digits
+- functions of expressions: `functions`, some `by_scipy`; `incomplete`, `normalisers`, `passage`,
+  `near_zero`, `remainder`, `stirling` have their digits
 - draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`

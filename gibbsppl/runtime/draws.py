@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import expit, xlogy
+import scipy
 
 from gibbsppl.runtime.gate_odds import FewLogOdds, few_gates
 from gibbsppl.runtime.types import Floats, Generator, Integers, Numbers, Size, Values, Wholes
@@ -32,6 +32,9 @@ LOG_HUGE = math.log(HUGE)
 # NumPy's Gamma draws of smaller shapes fall below TINY more often than its uniform numbers are 0
 # (probability 2**-53): x is about U**(1 / shape).
 SMALL_SHAPE = 0.1
+
+
+logs_of = np.errstate(divide="ignore", invalid="ignore")(np.log)
 
 
 def normal(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
@@ -63,7 +66,7 @@ def gamma_of(rng: Generator, shape: Numbers, rate: Numbers, size: Size) -> Numbe
 def log_gamma_of(rng: Generator, shape: Numbers, size: Size) -> Floats:
     """The logs of Gamma draws of rate 1: ``G(a) = G(a + 1) * U**(1 / a)``, exact for any shape."""
     boosted = rng.standard_gamma(require_positive(shape) + 1.0, size)
-    return xlogy(1.0, boosted) - rng.standard_exponential(size) / shape
+    return logs_of(boosted) - rng.standard_exponential(size) / shape
 
 
 def inverse_gamma(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
@@ -107,7 +110,7 @@ def laplace(rng: Generator, eta_1: Numbers, size: Size, mu: Numbers) -> Numbers:
 
 def weibull(rng: Generator, eta_1: Numbers, size: Size, shape: Numbers) -> Numbers:
     """Draws with log density ``eta_1 x**shape + (shape - 1) log(x)``."""
-    logs = xlogy(1.0, rng.standard_exponential(size))
+    logs = logs_of(rng.standard_exponential(size))
     return from_log((logs - np.log(require_positive(-eta_1))) / shape)
 
 
@@ -130,7 +133,7 @@ def beta(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
 def beta_of(rng: Generator, a: Numbers, b: Numbers, size: Size) -> Numbers:
     """Beta draws of any shapes, strictly inside (0, 1)."""
     if least(a) < SMALL_SHAPE or least(b) < SMALL_SHAPE:
-        draws = expit(log_gamma_of(rng, a, size) - log_gamma_of(rng, b, size))
+        draws = scipy.special.expit(log_gamma_of(rng, a, size) - log_gamma_of(rng, b, size))
     else:
         draws = rng.beta(a, b, size or None)
     return np.minimum(np.maximum(draws, TINY), BELOW_ONE)
@@ -169,7 +172,7 @@ def bernoulli(rng: Generator, eta_1: Numbers | FewLogOdds, size: Size) -> Wholes
 
 def binomial(rng: Generator, eta_1: Numbers, size: Size, n: Values) -> Wholes:
     """Draws of the number of successes in n trials with log odds ``eta_1``."""
-    return rng.binomial(whole(n), expit(eta_1), size)[()]
+    return rng.binomial(whole(n), scipy.special.expit(eta_1), size)[()]
 
 
 def poisson(rng: Generator, eta_1: Numbers, size: Size) -> Wholes:

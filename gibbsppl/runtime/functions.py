@@ -31,15 +31,15 @@ from numpy import (
     sqrt,
     where,
 )
-from scipy.special import (
+
+from gibbsppl.runtime.by_scipy import (
     expit,
-    log_ndtr,
-    ndtr,
+    loggamma,
+    normal_cdf,
+    normal_log_cdf,
     xlog1py,
     xlogy,
 )
-from scipy.special import gammaln as loggamma
-
 from gibbsppl.runtime.incomplete import (
     log_beta,
     log_beta_i,
@@ -117,13 +117,14 @@ EPSILON = float(np.finfo(float).eps)
 # Up to this many products, all outer products at once are faster than one matrix product a group.
 OUTER_AT_ONCE = 20_000
 
-normal_cdf = ndtr
-normal_log_cdf = log_ndtr
+_silent_log = np.errstate(divide="ignore", invalid="ignore")(np.log)
 
 
 def log(x: Numbers) -> Numbers:
     """The natural logarithm; ``-inf`` at 0, without a warning, at the speed of ``numpy.log``."""
-    return xlogy(1.0, x)
+    if isinstance(x, float) and x > 0.0:
+        return np.float64(math.log(x))
+    return _silent_log(x)
 
 
 def reciprocal(x: Numbers) -> Numbers:

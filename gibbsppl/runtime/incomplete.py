@@ -11,19 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import (
-    betainc,
-    betaincc,
-    exp1,
-    gammainc,
-    gammaincc,
-    gammaln,
-    psi,
-    xlogy,
-    zetac,
-)
+import scipy
 
 from gibbsppl.runtime.types import Floats, Numbers
 
@@ -53,11 +44,7 @@ FEW_LOST = 1 / 16
 
 # The terms of the series of log(gamma(1 + a)) + log(1 + a) leave less than a rounding up to here.
 CLOSE_TO_ONE = 0.25
-LOG_GAMMA_SERIES = (
-    0.0,
-    1 - np.euler_gamma,
-    *((-1) ** k * float(zetac(k)) / k for k in range(2, 20)),
-)
+LOG_GAMMA_TERMS = 20
 
 
 def log_gamma_p(a: Numbers, x: Numbers) -> Numbers:
@@ -67,7 +54,8 @@ def log_gamma_p(a: Numbers, x: Numbers) -> Numbers:
     -2244.78...
     """
     a, x = np.broadcast_arrays(np.asarray(a, float), x)
-    return _log_tail(gammainc(a, x), gammaincc(a, x), _log_gamma_p_deep, a, x)
+    tails = scipy.special.gammainc(a, x), scipy.special.gammaincc(a, x)
+    return _log_tail(*tails, _log_gamma_p_deep, a, x)
 
 
 def log_gamma_q(a: Numbers, x: Numbers) -> Numbers:
@@ -77,7 +65,8 @@ def log_gamma_q(a: Numbers, x: Numbers) -> Numbers:
     -1000.0
     """
     a, x = np.broadcast_arrays(np.asarray(a, float), x)
-    return _log_tail(gammaincc(a, x), gammainc(a, x), _log_gamma_q_deep, a, x)
+    tails = scipy.special.gammaincc(a, x), scipy.special.gammainc(a, x)
+    return _log_tail(*tails, _log_gamma_q_deep, a, x)
 
 
 def log_gamma_u(a: Numbers, x: Numbers) -> Numbers:
@@ -111,7 +100,8 @@ def log_beta_i(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
     1000.0
     """
     a, b, x = np.broadcast_arrays(np.asarray(a, float), b, x)
-    return _log_tail(betainc(a, b, x), betaincc(a, b, x), _log_beta_i_deep, a, b, x)
+    tails = scipy.special.betainc(a, b, x), scipy.special.betaincc(a, b, x)
+    return _log_tail(*tails, _log_beta_i_deep, a, b, x)
 
 
 def log_beta_i_1p(a: Numbers, b: Numbers, y: Numbers) -> Numbers:
@@ -121,7 +111,8 @@ def log_beta_i_1p(a: Numbers, b: Numbers, y: Numbers) -> Numbers:
     -15.284063321
     """
     a, b, y = np.broadcast_arrays(np.asarray(a, float), b, y)
-    return _log_tail(betaincc(b, a, -y), betainc(b, a, -y), _log_beta_i_deep, a, b, 1 + y)
+    tails = scipy.special.betaincc(b, a, -y), scipy.special.betainc(b, a, -y)
+    return _log_tail(*tails, _log_beta_i_deep, a, b, 1 + y)
 
 
 def log_gamma_p_of_exp(a: Numbers, u: Numbers) -> Numbers:
@@ -139,7 +130,7 @@ def log_gamma_p_of_exp(a: Numbers, u: Numbers) -> Numbers:
 def _log_tail(p: Floats, rest: Floats, deep: Callable[..., Floats], *args: Floats) -> Floats:
     """``log p``; from ``1 - p`` where p is the larger, from ``deep(*args)`` where p underflows."""
     with np.errstate(divide="ignore"):
-        result = np.where(p < 0.5, xlogy(1.0, p), np.log1p(-np.minimum(rest, 1.0)))
+        result = np.where(p < 0.5, scipy.special.xlogy(1.0, p), np.log1p(-np.minimum(rest, 1.0)))
     lost = (p < TINY) & (args[-1] > 0) & (args[-1] < math.inf)
     if lost.any():
         result[lost] = deep(*(arg[lost] for arg in args))
@@ -164,7 +155,7 @@ def _log_gamma_q_deep(a: Floats, x: Floats) -> Floats:
     """
     result = np.empty(np.shape(x))
     low = x < 1
-    result[low] = np.log(a[low]) + np.log(exp1(x[low]))
+    result[low] = np.log(a[low]) + np.log(scipy.special.exp1(x[low]))
     result[~low] = _log_gamma_q_above(a[~low], x[~low])
     return result
 
@@ -217,8 +208,15 @@ def _log_gamma_head(a: Floats, x: Floats) -> Floats:
 def _log_gamma_1p(a: Floats) -> Floats:
     """``log(gamma(1 + a))``, with all digits of a small a: DLMF 5.7.3."""
     small = np.minimum(a, CLOSE_TO_ONE)
-    series = np.polynomial.polynomial.polyval(small, LOG_GAMMA_SERIES) - np.log1p(small)
-    return np.where(a <= CLOSE_TO_ONE, series, gammaln(a + 1))
+    series = np.polynomial.polynomial.polyval(small, _log_gamma_series()) - np.log1p(small)
+    return np.where(a <= CLOSE_TO_ONE, series, scipy.special.gammaln(a + 1))
+
+
+@lru_cache(maxsize=1)
+def _log_gamma_series() -> tuple[float, ...]:
+    """The coefficients of ``log(gamma(1 + a)) + log(1 + a)``."""
+    zetas = ((-1) ** k * float(scipy.special.zetac(k)) / k for k in range(2, LOG_GAMMA_TERMS))
+    return (0.0, 1 - np.euler_gamma, *zetas)
 
 
 def _log_beta_head(a: Floats, b: Floats, x: Floats) -> Floats:
@@ -240,7 +238,7 @@ def log_beta(a: Numbers, b: Numbers) -> Numbers:
     0.0
     """
     small = np.minimum(a, b)
-    return gammaln(small) - log_rising(np.maximum(a, b), small)
+    return scipy.special.gammaln(small) - log_rising(np.maximum(a, b), small)
 
 
 def log_rising(a: Numbers, m: Numbers) -> Numbers:
@@ -251,7 +249,7 @@ def log_rising(a: Numbers, m: Numbers) -> Numbers:
     """
     a, m = np.asarray(a, float), np.asarray(m, float)
     with np.errstate(all="ignore"):
-        above, below = gammaln(a + m), gammaln(a)
+        above, below = scipy.special.gammaln(a + m), scipy.special.gammaln(a)
         result = np.asarray(above - below)
         largest = np.maximum(np.maximum(np.abs(above), np.abs(below)), 1.0)
         lost = (np.abs(result) < FEW_LOST * largest) & (m != 0)
@@ -306,7 +304,7 @@ def _stirling_rest(x: Floats) -> Floats:
 def _slope_at_0(a: Floats, x: Floats) -> Floats:
     """The integral of ``t**(a-1) / (1-t)`` from 0 to x, for ``a (1 - x)`` below 1."""
     y = 1 - x
-    total, term, n = -np.log(y) - np.euler_gamma - psi(a), np.ones_like(y), 0
+    total, term, n = -np.log(y) - np.euler_gamma - scipy.special.psi(a), np.ones_like(y), 0
     while n < MOST_TERMS and np.any(np.abs(term) > EPS / 4):
         n += 1
         term = term * y * (n - a) / n

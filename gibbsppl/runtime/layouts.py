@@ -23,6 +23,8 @@ Kind = Literal["blocks", "band", "sparse"]
 
 # Up to this many elements, one dense matrix is faster than any layout that uses zeros.
 DENSE = 48
+# Up to so many elements and pairs, Python orders them in less time than scipy.sparse is imported.
+FEW = 10_000
 # The cost of a call, as the multiplications that would take the same time.
 OVERHEAD = 5e4
 # A factor of more entries than this is not made without being asked for.
@@ -165,7 +167,7 @@ class _Inside:
         natural = int(np.abs(self.b - self.a).max())
         # (a band is at least half as wide as an element has neighbours)
         neighbours = int(np.bincount(np.concatenate([self.a, self.b]), minlength=n).max())
-        if n * (neighbours / 2.0) ** 2 < most:
+        if _banded(self.inner, self.border, (neighbours + 1) // 2).work < most:
             banded = self._banded(natural)
             if banded.width < n - 1:  # (else it is dense)
                 yield banded
@@ -267,19 +269,45 @@ def _without_leaves(n: int, a: Ints, b: Ints) -> tuple[Ints, Ints]:
 
 def _components(n: int, a: Ints, b: Ints) -> Ints:
     """The label of each element's connected component."""
-    from scipy.sparse import coo_array  # noqa: PLC0415  (scipy.sparse takes long to import)
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
-    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
+    first = np.arange(n)  # (of a component, the first element known so far)
+    while (apart := first[a] != first[b]).any():
+        ends = first[a[apart]], first[b[apart]]
+        np.minimum.at(first, np.maximum(*ends), np.minimum(*ends))
+        while ((further := first[first]) != first).any():
+            first = further
+    return np.asarray(np.unique(first, return_inverse=True)[1], dtype=np.intp)
 
 
 def _reordered(n: int, a: Ints, b: Ints) -> Ints:
     """The order of E. Cuthill and J. McKee (1969), reversed (A. George, 1971)."""
-    from scipy.sparse import coo_array  # noqa: PLC0415
+    if n + len(a) <= FEW:
+        return _reordered_few(n, a, b)
+    from scipy.sparse import coo_array  # noqa: PLC0415  (scipy.sparse takes long to import)
     from scipy.sparse.csgraph import reverse_cuthill_mckee  # noqa: PLC0415
 
     ones = np.ones(2 * len(a), dtype=np.int8)
     both = (np.concatenate([a, b]), np.concatenate([b, a]))
     graph = coo_array((ones, both), shape=(n, n)).tocsr()
     return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.intp)
+
+
+def _reordered_few(n: int, a: Ints, b: Ints) -> Ints:
+    """The same order: from the element with fewest neighbours on, each followed by its own."""
+    near: list[list[int]] = [[] for _ in range(n)]
+    for i, j in zip(np.concatenate([a, b]).tolist(), np.concatenate([b, a]).tolist(), strict=True):
+        near[i].append(j)
+    near = [sorted(set(found)) for found in near]
+    degree = [len(found) for found in near]
+    order: list[int] = []
+    is_left = [True] * n
+    for seed in np.argsort(np.array(degree, dtype=np.int32)).tolist():
+        last = len(order)
+        order += [seed] * is_left[seed]
+        is_left[seed] = False
+        while last < len(order):
+            found = [j for j in near[order[last]] if is_left[j]]
+            order += sorted(found, key=degree.__getitem__)
+            for j in found:
+                is_left[j] = False
+            last += 1
+    return np.array(order[::-1], dtype=np.intp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import xlog1py
+import scipy
 
 from gibbsppl.runtime.types import Numbers
 
@@ -16,7 +16,7 @@ def log1p(x: Numbers) -> Numbers:
     >>> float(log1p(1e-30)), float(log1p(-1.0))
     (1e-30, -inf)
     """
-    return xlog1py(1.0, x)
+    return scipy.special.xlog1py(1.0, x)
 
 
 def log_one_minus_exp(x: Numbers) -> Numbers:

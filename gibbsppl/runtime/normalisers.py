@@ -13,8 +13,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.polynomial import Polynomial
-from scipy.special import gammaln, ive, kve, xlogy
 
 from gibbsppl.runtime.types import Floats, Numbers
 
@@ -74,24 +74,25 @@ def _by_argument(
 
 def _log_scaled_i(order: Floats, x: Floats) -> Floats:
     """From SciPy's scaled function; ``-inf`` where it underflows."""
-    scaled = ive(order, x)
-    return xlogy(1.0, np.where(scaled < TINY, 0.0, scaled)) + x
+    scaled = scipy.special.ive(order, x)
+    return scipy.special.xlogy(1.0, np.where(scaled < TINY, 0.0, scaled)) + x
 
 
 def _log_scaled_k(order: Floats, x: Floats) -> Floats:
     """From SciPy's scaled function; ``inf`` where it overflows."""
-    return xlogy(1.0, kve(order, x)) - x
+    return scipy.special.xlogy(1.0, scipy.special.kve(order, x)) - x
 
 
 def _log_power_i(order: Floats, x: Floats) -> Floats:
     """``(x / 2)**v / gamma(v + 1) exp(q - ..)``, ``q = x**2 / 4 / (v + 1)``, for small q."""
     q = (x / 2) ** 2 / (order + 1)
-    return xlogy(order, x / 2) - gammaln(order + 1) + q - q * q / 2 / (order + 2)
+    first = scipy.special.xlogy(order, x / 2) - scipy.special.gammaln(order + 1)
+    return first + q - q * q / 2 / (order + 2)
 
 
 def _log_power_k(order: Floats, x: Floats) -> Floats:
     """``gamma(v) (2 / x)**v / 2``: one term is enough where K overflows."""
-    return gammaln(order) - math.log(2) - xlogy(order, x / 2)
+    return scipy.special.gammaln(order) - math.log(2) - scipy.special.xlogy(order, x / 2)
 
 
 def _log_of_large_argument(order: Floats, x: Floats, sign: int) -> Floats:
@@ -108,7 +109,7 @@ def _log_of_large_order(order: Floats, x: Floats, sign: int) -> Floats:
     """Debye's expansion in 1 / v, uniform in ``z = x / v``: DLMF 10.41.3 and 10.41.4."""
     z = x / order
     root = np.hypot(1.0, z)
-    exponent = root + xlogy(1.0, z) - np.log1p(root)
+    exponent = root + scipy.special.xlogy(1.0, z) - np.log1p(root)
     total = np.zeros_like(z)
     for u in reversed(DEBYE):
         total = total * (sign / order) + u(1 / root)

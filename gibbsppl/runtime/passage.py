@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import erfcx
+import scipy
 
 from gibbsppl.runtime.near_zero import log_one_minus_exp
 from gibbsppl.runtime.types import Floats, Numbers
@@ -37,7 +37,7 @@ def log_passage_p(z: Numbers, d: Numbers) -> Numbers:
     z, d = np.broadcast_arrays(np.asarray(z, float), d)
     first, is_low = np.minimum(z, 0.0), z < 0
     with np.errstate(all="ignore"):
-        scaled = erfcx(-first / math.sqrt(2)) + erfcx((z + d) / math.sqrt(2))
+        scaled = sum(scipy.special.erfcx(t / math.sqrt(2)) for t in (-first, z + d))
         low = -0.5 * first * first + np.log(scaled / 2)
         is_low = is_low & (low < -math.log(2))
         return np.where(is_low, low, log_one_minus_exp(_log_difference(z, d)))[()]
@@ -58,7 +58,8 @@ def _log_difference(z: Floats, d: Floats) -> Floats:
     close = gap < CLOSE * np.maximum(np.abs(low), 1.0)
     middle, half = np.where(close, low + gap / 2, 0.0), np.where(close, gap / 2, 0.0)
     integral = sum(c * _fall(middle + half * t) for t, c in zip(NODES, WEIGHTS, strict=True)) * half
-    difference = np.where(close, integral, erfcx(low) - erfcx(low + gap))
+    apart = scipy.special.erfcx(low) - scipy.special.erfcx(low + gap)
+    difference = np.where(close, integral, apart)
     return -low * low + np.log(difference / 2)
 
 
@@ -67,4 +68,4 @@ def _fall(t: Floats) -> Floats:
     far = np.maximum(t, ASYMPTOTIC)
     u = 1 / (2 * far * far)
     series = 2 / math.sqrt(math.pi) * u * np.polynomial.polynomial.polyval(u, SERIES)
-    return np.where(t < ASYMPTOTIC, 2 / math.sqrt(math.pi) - 2 * t * erfcx(t), series)
+    return np.where(t < ASYMPTOTIC, 2 / math.sqrt(math.pi) - 2 * t * scipy.special.erfcx(t), series)

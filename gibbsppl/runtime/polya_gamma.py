@@ -18,8 +18,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaincc, gammainccinv, gammaln, ndtr, ndtri
 
 from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.rejection import require
@@ -146,7 +146,7 @@ def mean_and_variance(v: Floats) -> tuple[Floats, Floats]:
 
 # Devroye's sampler of J*(1, z) splits here, where both series fall fast.
 SPLIT = 0.64
-TAIL = float(ndtr(-1.0 / math.sqrt(SPLIT)))
+TAIL = math.erfc(1.0 / math.sqrt(2.0 * SPLIT)) / 2.0
 # Above this tilt the inverse Gaussian is the better bound on the left.
 LEVY = -math.log(2.0 * TAIL)
 # What is at least left of the first term of either series, beyond and before the split.
@@ -231,7 +231,7 @@ def _try_one(rng: Generator, z: Floats) -> tuple[Floats, Flags]:
     x = SPLIT + rng.standard_exponential(z.size) / rate
     (levy,) = np.nonzero(~right & (z < LEVY))
     (wald,) = np.nonzero(~right & (z >= LEVY))
-    x[levy] = ndtri(TAIL * (1.0 - rng.random(levy.size))) ** -2.0
+    x[levy] = scipy.special.ndtri(TAIL * (1.0 - rng.random(levy.size))) ** -2.0
     level[levy] *= np.exp(z[levy] ** 2 * x[levy] / 2.0)
     if wald.size:
         x[wald] = inverse_gaussian(rng, z[wald] ** 2 / -2.0, -0.5, (wald.size,))
@@ -282,7 +282,7 @@ def _by_saddle(rng: Generator, eta_1: Floats, b: Floats) -> Floats:
     mode, variance = mean_and_variance(END + z * z / 2.0)
     height = math.log(2) - z - np.log1p(np.exp(-2.0 * z))  # -log cosh(z)
     least = log_stirling(b)
-    beyond = np.where(b < SMALL, gammaincc(b, b), 1.0)
+    beyond = np.where(b < SMALL, scipy.special.gammaincc(b, b), 1.0)
     left = 1.0 / (1.0 + beyond * np.exp(-least) / np.sqrt(mode))
     tried = (b, z, mode, variance, height, least, beyond, left)
     return b / 4.0 * rejected(_try_saddle, rng, *tried)
@@ -305,7 +305,7 @@ def _try_saddle(rng: Generator, *parameters: Floats) -> tuple[Floats, Flags]:
     gamma = rng.standard_gamma(shape)
     (cut,) = np.nonzero(shape < SMALL)
     uniform = beyond[above[cut]] * (1.0 - rng.random(cut.size))
-    gamma[cut] = gammainccinv(shape[cut], uniform)
+    gamma[cut] = scipy.special.gammainccinv(shape[cut], uniform)
     y[above] = mode[above] * gamma / shape
     (kept,) = np.nonzero(low == (y < mode))
     accepted = np.zeros(b.shape, bool)
@@ -355,5 +355,5 @@ def log_stirling(b: Floats) -> Floats:
     """The log of Stirling's approximation of gamma(b) over gamma(b)."""
     square = 1.0 / b**2
     series = -(1.0 - square * (1 / 30 - square * (1 / 105 - square / 140))) / (12.0 * b)
-    direct = b * np.log(b) - b - np.log(b / (2 * math.pi)) / 2.0 - gammaln(b)
+    direct = b * np.log(b) - b - np.log(b / (2 * math.pi)) / 2.0 - scipy.special.gammaln(b)
     return np.where(b > 20.0, series, direct)

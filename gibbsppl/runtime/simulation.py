@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from gibbsppl.runtime import draws, special
 from gibbsppl.runtime.draws import HUGE, positive, whole
@@ -181,19 +181,19 @@ def simulate_burr_xii(
 ) -> Numbers:
     """Values that exceed x with probability ``(1 + (x / scale)**c)**-k``."""
     hazard = rng.standard_exponential(size) / k
-    log_expm1 = hazard + xlogy(1.0, -np.expm1(-hazard))
+    log_expm1 = hazard + scipy.special.xlogy(1.0, -np.expm1(-hazard))
     return draws.from_log(np.log(scale) + log_expm1 / c)
 
 
 def simulate_gompertz(rng: Generator, shape: Numbers, rate: Numbers, size: Size) -> Numbers:
     """Lifetimes under the hazard ``rate * exp(shape x)``."""
-    log_hazard = xlogy(1.0, rng.standard_exponential(size)) - np.log(rate)
+    log_hazard = scipy.special.xlogy(1.0, rng.standard_exponential(size)) - np.log(rate)
     return positive(np.logaddexp(0.0, np.log(shape) + log_hazard) / shape)
 
 
 def simulate_frechet(rng: Generator, shape: Numbers, rate: Numbers, size: Size) -> Numbers:
     """The inverses of Weibull(shape, rate) values."""
-    logs = np.log(rate) - xlogy(1.0, rng.standard_exponential(size))
+    logs = np.log(rate) - scipy.special.xlogy(1.0, rng.standard_exponential(size))
     return draws.from_log(logs / shape)
 
 
@@ -237,7 +237,7 @@ def simulate_beta_exponential(rng: Generator, a: Numbers, b: Numbers, size: Size
 def simulate_kumaraswamy(rng: Generator, a: Numbers, b: Numbers, size: Size) -> Numbers:
     """Values of which ``-log(1 - x**a)`` is Exponential(b), strictly inside (0, 1)."""
     power = -np.expm1(-rng.standard_exponential(size) / b)
-    return np.minimum(draws.from_log(xlogy(1.0, power) / a), draws.BELOW_ONE)
+    return np.minimum(draws.from_log(scipy.special.xlogy(1.0, power) / a), draws.BELOW_ONE)
 
 
 def simulate_uniform(rng: Generator, lower: Numbers, upper: Numbers, size: Size) -> Numbers:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from gibbsppl.runtime.moves import Width, slice_batch, slice_integers
 from gibbsppl.runtime.types import Array, Generator, LogDensity, Numbers, Values
@@ -44,7 +44,7 @@ def shared_out(w: Array, k: int, j: int) -> Line | None:
         return None
     total, ratio = w[k] + w[j], np.log(w[k]) - np.log(w[j])
     return Line(
-        lambda t: _with(w, k, j, total * expit(ratio + t), total * expit(-ratio - t)),
+        lambda t: _with(w, k, j, *(total * scipy.special.expit(s * (ratio + t)) for s in (1, -1))),
         lambda new, _: np.log(new[k]) + np.log(new[j]),
     )
 

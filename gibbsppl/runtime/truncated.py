@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
+import scipy
 
 from gibbsppl.runtime import draws
 from gibbsppl.runtime.convex import rising_quadratic
@@ -89,7 +89,8 @@ def truncated_normal(
         sign = np.where(lower - mean < mean - upper, -1.0, 1.0)
         near = np.where(sign > 0.0, lower - mean, mean - upper) / sd
         far = np.where(sign > 0.0, upper - mean, mean - lower) / sd
-        top, drop = log_ndtr(-near), log_ndtr(-near) - log_ndtr(-far)
+        top = scipy.special.log_ndtr(-near)
+        drop = top - scipy.special.log_ndtr(-far)
         digits = (near < DEEP) & (drop > NARROW)
         values = eta_1, eta_2, lower, upper, mean, sd, sign, top, drop
         return split(digits, inverted, hulled, *values)
@@ -97,7 +98,7 @@ def truncated_normal(
     def inverted(*values: Floats) -> Floats:
         mean, sd, sign, top, drop = values[4:]
         u = rng.random(mean.shape)
-        x: Floats = mean - sign * sd * ndtri_exp(top + np.log1p(u * np.expm1(-drop)))
+        x: Floats = mean - sign * sd * scipy.special.ndtri_exp(top + np.log1p(u * np.expm1(-drop)))
         return x
 
     def hulled(*values: Floats) -> Floats:
@@ -124,11 +125,12 @@ def _normal_one(
     far = (upper - mean if sign > 0.0 else mean - lower) / sd
     if not near < DEEP:
         return None
-    top = float(log_ndtr(-near))
-    drop = top - float(log_ndtr(-far))
+    top = float(scipy.special.log_ndtr(-near))
+    drop = top - float(scipy.special.log_ndtr(-far))
     if not drop > NARROW:
         return None
-    x = mean - sign * sd * float(ndtri_exp(top + math.log1p(rng.random() * math.expm1(-drop))))
+    level = top + math.log1p(rng.random() * math.expm1(-drop))
+    x = mean - sign * sd * float(scipy.special.ndtri_exp(level))
     return between_one(x, lower, upper)
 
 

@@ -9,7 +9,7 @@ array([1., 1., 3.])
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.truncated import truncated_gamma
@@ -59,7 +59,7 @@ def _weighed(
     flat, low, high = (np.ravel(a).copy() for a in (found, low, high))
     for i in np.flatnonzero(flat > high):
         values = np.arange(low[i], high[i] + 1)
-        logs = values * eta_1[i] - gammaln(values + 1)
+        logs = values * eta_1[i] - scipy.special.gammaln(values + 1)
         weights = np.exp(logs - logs.max()).cumsum()
         flat[i] = values[np.searchsorted(weights, rng.uniform() * weights[-1], side="right")]
     return flat.reshape(np.shape(found))[()]

@@ -1,7 +1,7 @@
 """The tuning of moves as arrays that loops read and change, and back.
 
-In a state, tuning is under names that start with ``"~"``: of slices a `Width`. In loops it is a few
-arrays each, and one number that says whether warm-up lasts.
+In a state, tuning is under names that start with ``"~"``: of slices a `Width`, of random walks a
+`Walk`. In loops it is a few arrays each, and one number that says whether warm-up lasts.
 
 >>> state = {"~x": Width(np.array(2.0), moves=3)}
 >>> arrays = tuning_arrays(state, {width_of("x"): (), moves_of("x"): (), ADAPTING: ()})
@@ -22,8 +22,15 @@ import numpy as np
 
 from gibbsppl.runtime.moves import Width
 from gibbsppl.runtime.types import Array
+from gibbsppl.runtime.walks import Walk
 
 ADAPTING = "~adapting"
+# The fields of a `Walk`: those that are numbers for each element, and those of the whole walk.
+SCALE, TARGET, ADAPTS, MOVES = "log_scale", "target", "adapting", "moves"
+ACCEPTED, PROPOSED = "accepted", "proposed"
+WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
+# What has the share of the steps of a walk that were accepted since the draw before.
+RATE = ".rate"
 
 
 def width_of(step: str) -> str:
@@ -32,14 +39,31 @@ def width_of(step: str) -> str:
 
 
 def moves_of(step: str) -> str:
-    """The name of the number of moves that a step's widths are learnt from."""
-    return f"~{step}.moves"
+    """The name of the number of moves that a step's widths or scales are learnt from."""
+    return f"~{step}.{MOVES}"
+
+
+def field_of(step: str, field: str) -> str:
+    """The name of a field of a step's walk."""
+    return f"~{step}.{field}"
+
+
+def rate_of(step: str) -> str:
+    """The name of the share of accepted steps that is recorded with a draw."""
+    return f"~{step}{RATE}"
+
+
+def walk_with_rate(name: str) -> str | None:
+    """The step whose share of accepted steps has a name; None of other names."""
+    return name[1 : -len(RATE)] if name.startswith("~") and name.endswith(RATE) else None
 
 
 def tuning_arrays(
-    state: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]
+    state: Mapping[str, Any],
+    shapes: Mapping[str, tuple[int, ...]],
+    starts: Mapping[str, float] | None = None,
 ) -> dict[str, Array]:
-    """The arrays of the tuning in a state; of what has not been moved yet, those to begin with."""
+    """The arrays of the tuning in a state; of what has not been moved yet, those of ``starts``."""
     found: dict[str, Array] = {}
     adapting = "~" not in state
     for name, shape in shapes.items():
@@ -49,10 +73,12 @@ def tuning_arrays(
         step, _, what = name.rpartition(".")
         own = state.get(step)
         if own is None:
-            found[name] = np.ones(shape) if what == "width" else np.array(0)
+            value = (starts or {}).get(name, 0.0)
+            value = value and adapting if what == ADAPTS else value
         else:
-            value = own.value if what == "width" else own.moves
-            found[name] = np.array(np.broadcast_to(value, shape))
+            value = own.value if what == "width" else getattr(own, what)
+        kind = np.int64 if what in WHOLE else np.float64
+        found[name] = np.array(np.broadcast_to(value, shape), dtype=kind)
     return found
 
 
@@ -62,5 +88,18 @@ def put_tuning(state: dict[str, Any], arrays: Mapping[str, Array]) -> None:
     for name, values in arrays.items():
         step, _, what = name.rpartition(".")
         if what == "width":
-            moves = int(arrays[f"{step}.moves"])
+            moves = int(arrays[f"{step}.{MOVES}"])
             state[step] = Width(np.array(values), moves, adapting)
+        elif what == SCALE:
+            state[step] = _walk(step, arrays)
+
+
+def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:
+    """The tuning of a random walk that loops have left."""
+    scale, target, adapts, moves, accepted, proposed = (
+        arrays[f"{step}.{field}"]
+        for field in (SCALE, TARGET, ADAPTS, MOVES, ACCEPTED, PROPOSED)
+    )
+    return Walk(
+        np.array(scale), float(target), bool(adapts), int(moves), float(accepted), int(proposed)
+    )

@@ -10,18 +10,3 @@
 - `staleness`: no step reads what is stale
 - `densities`: parts of the log densities that steps draw from; the checks compare these
 """
-
-from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
-from gibbsppl.schedule.parameters import Bound, NaturalParameter
-from gibbsppl.schedule.steps import Step
-from gibbsppl.schedule.sweeps import Schedule
-
-__all__ = [
-    "Blocks",
-    "Bound",
-    "NaturalParameter",
-    "Schedule",
-    "Step",
-    "blocks_of",
-    "check_names",
-]

@@ -16,8 +16,8 @@ from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 import sympy as sp
-from scipy import special
 from sympy import Add, Mul, Pow
 
 from gibbsppl.algebra.expressions import Expr
@@ -71,7 +71,7 @@ def _sampled(expr: Expr, points: Mapping[Expr, Sampled]) -> Sampled | None:
             return _power(known[0], float(expr.exp))
         case sp.polygamma() if expr.args[0] == 1:
             # Less steep than the inverse square.
-            return _scaled(special.polygamma(1, known[1][0]), known[1], 2.0)
+            return _scaled(scipy.special.polygamma(1, known[1][0]), known[1], 2.0)
     return None
 
 

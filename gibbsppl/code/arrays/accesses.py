@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from gibbsppl.code.arrays.expressions import Expr, Position, elements
+from gibbsppl.code.arrays.expressions import Element, Expr, Position, elements
 from gibbsppl.code.arrays.statements import (
     Add,
     Draw,
@@ -70,11 +70,13 @@ def _note(found: Accesses, s: Statement) -> None:
         case Store():
             found.note(s.target.array, s.target.indices, "write")
         case Draw():
-            for t in s.targets:
+            # (a kernel may overwrite the arrays that it is given)
+            given = (a.value for a in s.arguments if a.own and isinstance(a.value, Element))
+            for t in (*s.targets, *given):
                 found.note(t.array, t.indices, "write")
             if s.is_random:
                 found.note(STREAM, (), "write")
-            if s.density is not None:
+            if s.density is not None and s.density.argument not in {t.array for t in s.targets}:
                 found.note(s.density.argument, (), "write")
     for other in inner(s):
         _note(found, other)

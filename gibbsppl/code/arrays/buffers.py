@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gibbsppl.code.arrays.expressions import Element, Position
 from gibbsppl.code.arrays.naming import Names
-from gibbsppl.code.arrays.statements import Argument, Draw, Let, Loop, Statement
+from gibbsppl.code.arrays.statements import Argument, Choice, Draw, Let, Loop, Statement
 from gibbsppl.code.arrays.sweeps import Sweep, names_in, spans_in
 
 
@@ -21,6 +21,8 @@ def _of(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, ...
     found: list[Statement] = []
     for s in statements:
         match s:
+            case Choice():
+                found.append(s.of(lambda body: _of(body, names)))
             case Loop():
                 found.append(replace(s, body=_of(s.body, names)))
             case Draw():

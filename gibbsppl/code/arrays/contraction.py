@@ -20,6 +20,7 @@ from gibbsppl.code.arrays.expressions import (
     Position,
     Reduce,
     Span,
+    at,
     elements,
     is_call,
     mapped,
@@ -31,6 +32,7 @@ from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
     Add,
     Argument,
+    Choice,
     Density,
     Draw,
     Let,
@@ -76,6 +78,8 @@ class _Contraction:
         if isinstance(s, Loop):
             inside = fixed | {d.dim for d in s.over}
             return [replace(s, body=self.of(s.body, inside))]
+        if isinstance(s, Choice):
+            return [s.of(lambda body: self.of(body, fixed))]
         before: list[Statement] = []
         if isinstance(s, Draw) and s.density is not None:
             s = replace(s, density=self.density(s.density, fixed))
@@ -95,7 +99,7 @@ class _Contraction:
 
     def member_of(self, s: Add, fixed: frozenset[str]) -> list[Statement] | None:
         """An addition for the members of one group; None for others."""
-        hot, value = _parted(Reduce(s.value, s.over, s.by))
+        hot, value = _parted(Reduce(s.value, s.over, s.by), fixed)
         grouped = self.groups.of_one(hot, s.over, fixed)
         if grouped is None:
             return None
@@ -125,7 +129,7 @@ class _Contraction:
             if not isinstance(e, Reduce):
                 return None
             e = _flattened(e)
-            hot, value = _parted(e)
+            hot, value = _parted(e, fixed)
             if (one := self.groups.of_one(hot, e.spans, fixed)) is not None:
                 return self.of_members(e, one, value, before, s, fixed)
             inner = self.inside(e, before, s, fixed)
@@ -145,7 +149,7 @@ class _Contraction:
         fixed: frozenset[str],
     ) -> Expr:
         """A reduction over the members of one group: what each is made of is computed for it."""
-        kept = [self.span(d, s) for d in _in_order(e, fixed)]
+        kept = [self.span(d, s) for d in _in_order(e, fixed, s)]
         name = self.names.fresh(_stem(e, value, is_hot=True))
         before.append(Let(name, tuple(kept), STARTS[e.by]))
         span, placed = self.groups.members(group, e.spans)
@@ -172,7 +176,7 @@ class _Contraction:
         fixed: frozenset[str],
     ) -> Expr:
         """The log determinant of a matrix, or an entry of its inverse: computed by a kernel."""
-        kept = [self.span(d, s) for d in _in_order(e, fixed)]
+        kept = [self.span(d, s) for d in _in_order(e, fixed, s)]
         stem = "_".join([e.by, *sorted(e.arrays)[:2]])
         matrix, found = self.names.fresh(f"{stem}_of"), self.names.fresh(stem)
         dims = (*kept, *e.spans)
@@ -192,8 +196,8 @@ class _Contraction:
         """The element that a reduction is, which statements compute."""
         if e.by == "log_sum_exp":
             return self.log_sum_exp(e, before, s, fixed)
-        hot, value = _parted(e)
-        kept = [self.span(d, s) for d in _in_order(e, fixed)]
+        hot, value = _parted(e, fixed)
+        kept = [self.span(d, s) for d in _in_order(e, fixed, s)]
         name = self.names.fresh(_stem(e, value, is_hot=bool(hot)))
         before.append(Let(name, tuple(kept), STARTS[e.by]))
         spans, first = e.spans, list[str]()
@@ -201,10 +205,11 @@ class _Contraction:
             span, placed = self.groups.members(every, e.spans)
             spans, value = (span,), placed(value)
             hot, first = [], [d for d in (every.dim, span.dim) if d is not None]
-        inside = [h for h in hot if h.axis.free <= fixed]
+        free = {h.dim: h for h in reversed(hot) if h.dim is not None and h.dim not in fixed}
+        inside = [h for h in hot if h not in free.values()]
+        places: dict[str, Expr] = {dim: h.index for dim, h in free.items()}
         if inside:
-            value = _where_hot(inside, value, STARTS[e.by])
-        places = {h.dim: h.index for h in hot if h not in inside}
+            value = _where_hot(inside, value, STARTS[e.by], places)
         own = [k for k in kept if k.dim not in places]
         indices = tuple(places.get(k.dim, Position(k.dim)) for k in kept)
         first = first or [x.dim for x in spans if places]
@@ -229,9 +234,11 @@ class _Contraction:
         return Apply("where", (Apply("below", (Number(-inf), largest)), found, largest))
 
 
-def _where_hot(hot: Sequence[Hot], value: Expr, other: Expr) -> Expr:
-    """A value where one-hot factors are 1, another elsewhere."""
-    conditions = tuple(Apply("equals", (h.index, h.axis)) for h in hot)
+def _where_hot(
+    hot: Sequence[Hot], value: Expr, other: Expr, places: Mapping[str, Expr]
+) -> Expr:
+    """A value where one-hot factors are 1 at some places, another elsewhere."""
+    conditions = tuple(Apply("equals", (h.index, at(h.axis, places))) for h in hot)
     both = conditions[0] if len(conditions) == 1 else Apply("and", conditions)
     return Apply("where", (both, value, other))
 
@@ -256,20 +263,24 @@ def _flattened(e: Reduce) -> Reduce:
     return e
 
 
-def _parted(e: Reduce) -> tuple[list[Hot], Expr]:
+def _parted(e: Reduce, fixed: frozenset[str]) -> tuple[list[Hot], Expr]:
     """The one-hot factors of a reduction, and the rest of its body."""
     inside = {s.dim for s in e.spans}
     if e.by == "sum":
         factors = list(e.body.parts) if is_call(e.body, "*") else [e.body]
         hot = [(f, h) for f in factors if (h := _hot(f, inside)) is not None]
-        hot = [(f, h) for f, h in hot if not any(h.dim in g.free for g in factors if g is not f)]
+        hot = [
+            (f, h)
+            for f, h in hot
+            if h.dim in fixed or not any(h.dim in g.free for g in factors if g is not f)
+        ]
         rest = [f for f in factors if not any(f is g for g, _ in hot)]
         return [h for _, h in hot], product(rest)
     if is_call(e.body, "where") and e.body.parts[2] == STARTS.get(e.by):
         condition, value, _ = e.body.parts
         factors = list(condition.parts) if is_call(condition, "*") else [condition]
         found = [_hot(f, inside) for f in factors]
-        own = [h for h in found if h is not None and h.dim not in value.free]
+        own = [h for h in found if h is not None and (h.dim in fixed or h.dim not in value.free)]
         if len(own) == len(factors):
             return own, value
     return [], e.body
@@ -304,14 +315,17 @@ def _stem(e: Reduce, value: Expr, is_hot: bool) -> str:
     return "_".join([word, *[n.strip("~") for n in read][:3]])
 
 
-def _in_order(e: Reduce, fixed: frozenset[str]) -> list[str]:
-    """The dims of a result in the order in which its operands have them."""
+def _in_order(e: Reduce, fixed: frozenset[str], s: Statement | None) -> list[str]:
+    """The dims of a result in the order in which its operands have them, or else a statement."""
     found: list[str] = []
     for x in elements(e.body):
         found += [i.dim for i in x.indices if isinstance(i, Position)]
     every = list(dict.fromkeys(found))
     own = e.free - fixed
-    return sorted(own, key=lambda d: (every.index(d) if d in every else -1, d))
+    outer = {x.dim: n for n, x in enumerate(spans_of(s))} if s is not None else {}
+    return sorted(
+        own, key=lambda d: (every.index(d) if d in every else -1, outer.get(d, len(outer)), d)
+    )
 
 
 def _ordered(

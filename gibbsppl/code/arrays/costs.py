@@ -8,7 +8,7 @@ from gibbsppl.code.arrays.expressions import Apply, Expr, walk
 CHEAP = frozenset(
     (
         *("+", "*", "neg", "equals", "below", "at_most", "and", "where"),
-        *("minimum", "maximum", "weighted"),
+        *("minimum", "maximum", "weighted", "smaller", "//"),
     )
 )
 

@@ -26,6 +26,7 @@ from gibbsppl.code.arrays.expressions import (
     Size,
     Span,
     is_call,
+    is_whole,
 )
 from gibbsppl.code.arrays.statements import Add, Let, Loop, Statement, Store
 from gibbsppl.runtime import functions
@@ -39,10 +40,12 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "/": np.true_divide,
     "**": np.power,
     "neg": np.negative,
-    "and": lambda *conditions: reduce(np.logical_and, conditions),
-    "equals": np.equal,
-    "below": np.less,
-    "at_most": np.less_equal,
+    "//": np.floor_divide,
+    "smaller": np.minimum,
+    "and": lambda *conditions: reduce(np.logical_and, conditions) * 1.0,
+    "equals": lambda one, other: np.equal(one, other) * 1.0,
+    "below": lambda one, other: np.less(one, other) * 1.0,
+    "at_most": lambda one, other: np.less_equal(one, other) * 1.0,
     "where": lambda condition, yes, no: np.where(condition != 0, yes, no),
 }
 ADDED: Mapping[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
@@ -62,10 +65,11 @@ def computed(
 
 @dataclass(slots=True)
 class _Evaluation:
-    """Arrays by name, and the sizes of dims."""
+    """Arrays by name, the sizes of dims, and how many conditions an expression is within."""
 
     arrays: Arrays
     sizes: Mapping[str, int]
+    is_chosen: int = 0
 
     def carry_out(self, s: Statement) -> None:
         """Carry out a statement."""
@@ -97,7 +101,7 @@ class _Evaluation:
         """The values of an expression, to be broadcast over axes."""
         match expr:
             case Number(value=value):
-                return float(value) if value != int_if_whole(value) else int(value)
+                return int(value) if is_whole(value) else float(value)
             case Size(dim=dim):
                 return self.sizes[dim]
             case Position(dim=dim, shift=shift):
@@ -107,7 +111,19 @@ class _Evaluation:
                 return own.reshape((-1, *(1,) * (len(axes) - place - 1)))
             case Element(array=array, indices=indices):
                 values = self.arrays[array]
-                return values[tuple(self.value(i, axes) for i in indices)] if indices else values
+                places = [self.value(i, axes) for i in indices]
+                if self.is_chosen:
+                    # (what a condition keeps from being read may not be there)
+                    places = [
+                        np.clip(p, 0, n - 1) for p, n in zip(places, values.shape, strict=True)
+                    ]
+                return values[tuple(places)] if indices else values
+            case Apply(function="where", arguments=(condition, *choices)):
+                holds = self.value(condition, axes)
+                self.is_chosen += 1
+                found = [self.value(c, axes) for c in choices]
+                self.is_chosen -= 1
+                return OPERATIONS["where"](holds, *found)
             case Apply(function=function, arguments=arguments):
                 found = [self.value(a, axes) for a in arguments]
                 call = OPERATIONS.get(function) or getattr(functions, function)
@@ -159,8 +175,3 @@ class _Evaluation:
             codes.append(letters[x.dim])
         out = "".join(letters[i.dim] for i in s.indices if isinstance(i, Position))
         return np.asarray(np.einsum(f"{','.join(codes)}->{out}", *operands, optimize=True))
-
-
-def int_if_whole(value: float) -> float:
-    """The number as a whole one, or infinity for others."""
-    return int(value) if np.isfinite(value) and value == int(value) else np.inf

@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
+from typing import TypeAlias
+
+# A function of expressions, where some dims are bound.
+Within: TypeAlias = Callable[[frozenset[str]], Callable[["Expr"], "Expr"]]
 
 
 @dataclass(frozen=True)
@@ -39,15 +43,25 @@ class Expr:
         del function
         return self
 
+    def scoped(self, within: Within) -> Expr:
+        """The same with other parts: ``within`` dims that it binds there, a function of parts."""
+        return self.over(within(frozenset()))
+
+    @property
+    def told(self) -> str:
+        """The text of a kind of expression that is declared elsewhere."""
+        raise TypeError(self)
+
     def __str__(self) -> str:
         return text(self)
 
 
 @dataclass(frozen=True, repr=False)
 class Number(Expr):
-    """A number."""
+    """A number; ``stays``: it is one of the algorithm, whatever the model and the data."""
 
     value: float
+    stays: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,6 +187,10 @@ class Reduce(Expr):
         spans = tuple(s.over(function) for s in self.spans)
         return Reduce(function(self.body), spans, self.by)
 
+    def scoped(self, within: Within) -> Expr:
+        """The same with other parts, in which the dims of the spans are its own."""
+        return self.over(within(frozenset(s.dim for s in self.spans)))
+
 
 ZERO, ONE, TWO = Number(0), Number(1), Number(2)
 
@@ -205,13 +223,14 @@ def at(expr: Expr, positions: Mapping[str, Expr]) -> Expr:
     def replaced(part: Expr, known: Mapping[str, Expr]) -> Expr:
         if not part.free & known.keys():
             return part
-        match part:
-            case Position(dim=dim, shift=shift):
-                return plus(known[dim], shift)
-            case Reduce():
-                inner = {d: e for d, e in known.items() if d not in {s.dim for s in part.spans}}
-                return part.over(lambda p: replaced(p, inner))
-        return part.over(lambda p: replaced(p, known))
+        if isinstance(part, Position):
+            return plus(known[part.dim], part.shift)
+
+        def within(bound: frozenset[str]) -> Callable[[Expr], Expr]:
+            inner = {d: e for d, e in known.items() if d not in bound}
+            return lambda p: replaced(p, inner)
+
+        return part.scoped(within)
 
     return replaced(expr, positions)
 
@@ -263,7 +282,7 @@ def elements(expr: Expr) -> Iterator[Element]:
 
 
 # How strongly operators bind.
-BINDS = {"+": 1, "neg": 2, "*": 3, "/": 3, "**": 5}
+BINDS = {"+": 1, "neg": 2, "*": 3, "/": 3, "//": 3, "**": 5}
 # Whole numbers up to here are written as such.
 LARGEST_WHOLE = 1e15
 RELATIONS = {"equals": "==", "below": "<", "at_most": "<="}
@@ -290,13 +309,17 @@ def text(expr: Expr, level: int = 0) -> str:
             return f"[{text(a)} {RELATIONS[function]} {text(b)}]"
         case Apply(function=function, arguments=arguments):
             return f"{function}({', '.join(map(text, arguments))})"
-    raise TypeError(expr)
+    return expr.told
+
+
+def is_whole(value: float) -> bool:
+    """Whether a number is a whole one, and exact as such."""
+    return isfinite(value) and abs(value) < LARGEST_WHOLE and value == int(value)
 
 
 def number(value: float) -> str:
     """A number as Python writes it."""
-    whole = isfinite(value) and value == int(value) and abs(value) < LARGEST_WHOLE
-    return repr(int(value)) if whole else repr(float(value))
+    return repr(int(value)) if is_whole(value) else repr(float(value))
 
 
 def infix(
@@ -315,6 +338,6 @@ def infix(
         return f"-{written(arguments[0], own + 1)}"
     if function == "*":
         return " * ".join(written(a, own if n == 0 else own + 1) for n, a in enumerate(arguments))
-    if function == "/":
-        return f"{written(arguments[0], own)} / {written(arguments[1], own + 1)}"
+    if function in {"/", "//"}:
+        return f"{written(arguments[0], own)} {function} {written(arguments[1], own + 1)}"
     return f"{written(arguments[0], own + 1)}**{written(arguments[1], own)}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from gibbsppl.code.arrays.accesses import Accesses, accesses, are_ordered, can_fuse
 from gibbsppl.code.arrays.expressions import Number
 from gibbsppl.code.arrays.statements import (
+    Choice,
     Density,
     Draw,
     Let,
@@ -82,6 +83,8 @@ def _inside(s: Statement) -> Statement:
     match s:
         case Loop(body=body):
             return replace(s, body=fused(body))
+        case Choice():
+            return s.of(fused)
         case Draw(density=Density() as density):
             return replace(s, density=replace(density, body=fused(density.body)))
     return s
@@ -90,7 +93,7 @@ def _inside(s: Statement) -> Statement:
 def _as_loop(s: Statement) -> Statement:
     """The first dim of a statement as a loop around the rest."""
     over = spans_of(s)
-    if not over or isinstance(s, Let):
+    if not over or isinstance(s, Let | Choice):
         return s
     if isinstance(s, Loop):
         return s if len(over) == 1 else Loop(over[:1], (replace(s, over=over[1:]),))

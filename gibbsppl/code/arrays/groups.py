@@ -74,7 +74,7 @@ class Groups:
         """The factor of a table of sums, group after group; None where positions are visited.
 
         A table is added to in one place so; what the state has at each position is read in the
-        order of positions.
+        order of positions, and what is of data alone is computed beforehand, by NumPy.
         """
         if len(hot) != 1 or hot[0].axis.free & fixed or not self._has_members(hot[0], spans):
             return None
@@ -82,7 +82,8 @@ class Groups:
         read = [x for x in elements(value) if any(d in inside for d in _positions(x))]
         known = [self.arrays.get(x.array) for x in read]
         is_data = all(a is not None and a.kind != "state" for a in known)
-        return hot[0] if is_data and value.free - inside else None
+        is_known = all(map(self.is_data, elements(value)))
+        return hot[0] if is_data and not is_known and value.free - inside else None
 
     def _has_members(self, hot: Hot, spans: tuple[Span, ...]) -> bool:
         """Whether groups are known beforehand: the index is data at each position of spans."""

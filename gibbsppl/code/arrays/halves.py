@@ -16,7 +16,7 @@ from gibbsppl.code.arrays.expressions import (
     at,
     is_call,
 )
-from gibbsppl.code.arrays.statements import Add, Let, Loop, Statement, Store
+from gibbsppl.code.arrays.statements import Add, Choice, Let, Loop, Statement, Store
 from gibbsppl.code.arrays.sweeps import Sweep
 
 
@@ -32,6 +32,8 @@ def _of(statements: Iterable[Statement]) -> tuple[Statement, ...]:
         before = body[n - 1] if n else None
         if isinstance(s, Loop):
             found.append(replace(s, body=_of(s.body)))
+        elif isinstance(s, Choice):
+            found.append(s.of(_of))
         elif isinstance(s, Add) and before == Let(s.array, getattr(before, "dims", ()), ZERO):
             found += _halves(s) or (s,)
         else:

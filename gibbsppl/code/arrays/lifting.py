@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gibbsppl.code.arrays.accesses import reads, writes
@@ -19,11 +19,13 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
+    Choice,
     Density,
     Draw,
     Let,
     Loop,
     Statement,
+    expressions_of,
     spans_of,
     with_expressions,
 )
@@ -62,6 +64,8 @@ class _Lifting:
             inside = _Lifting(self.names)
             body = tuple(inside.of(s.body, (*fixed, *s.over)))
             return _out_of(s.over, body, s)
+        if isinstance(s, Choice):
+            return [], s.of(lambda body: _Lifting(self.names).of(body, fixed))
         before: list[Statement] = []
         if isinstance(s, Draw) and s.density is not None:
             before, density = self.out_of_density(s.density, fixed)
@@ -146,23 +150,42 @@ def _out_of(
 ) -> tuple[list[Statement], Statement]:
     """A loop whose body does not compute anew what no position changes."""
     moving = {d.dim for d in over}
-    changed = writes(body)
     before: list[Statement] = []
-    rest: list[Statement] = []
+    for group in _groups(body):
+        others = [s for s in body if s not in group]
+        is_read = reads(group) & writes(others)
+        if not is_read and not writes(group) & writes(others) and not _free(group) & moving:
+            before += group
+    rest = tuple(s for s in body if s not in before)
+    return before, replace(loop, body=rest)
+
+
+def _groups(body: Sequence[Statement]) -> Iterator[list[Statement]]:
+    """New arrays by themselves, and with the call that fills or overwrites them, if none is drawn.
+
+    (What a kernel overwrites has to be made anew for the next call.)
+    """
+    lets = {s.name: s for s in body if isinstance(s, Let)}
+    bound: set[str] = set()
     for s in body:
-        is_read = bool(reads([s]) & changed)
-        if is_read or not isinstance(s, Let) or _free(s) & moving or not _is_alone(s, body):
-            rest.append(s)
-        else:
-            before.append(s)
-    return before, replace(loop, body=tuple(rest))
+        if isinstance(s, Draw):
+            given = (a.value.array for a in s.arguments if isinstance(a.value, Element) and a.own)
+            own = [n for n in (*given, *(t.array for t in s.targets)) if n in lets]
+            bound.update(own)
+            if not s.is_random:
+                yield [*(lets[n] for n in own), s]
+    for name, s in lets.items():
+        if name not in bound:
+            yield [s]
 
 
-def _free(s: Let) -> frozenset[str]:
-    ends = frozenset[str]().union(*(e.free for d in s.dims for e in d.ends))
-    return (s.value.free | ends) - {d.dim for d in s.dims}
-
-
-def _is_alone(let: Let, body: Sequence[Statement]) -> bool:
-    """Whether nothing is added to an array."""
-    return sum(let.name in writes([s]) for s in body) == 1
+def _free(group: Sequence[Statement]) -> set[str]:
+    """The dims of loops around a group that it depends on."""
+    found = set[str]()
+    for s in group:
+        every = frozenset[str]().union(*(e.free for e in expressions_of(s)))
+        inside = {d.dim for d in spans_of(s)}
+        if isinstance(s, Draw):
+            inside |= {d.dim for d in s.own} | {d.dim for a in s.arguments for d in a.own}
+        found |= every - inside
+    return found

@@ -13,12 +13,14 @@ from gibbsppl.code.arrays.expressions import Element, Expr, is_call
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
     Add,
+    Choice,
+    Draw,
     Loop,
     Statement,
     Store,
     everywhere,
 )
-from gibbsppl.code.arrays.sweeps import names_in
+from gibbsppl.code.arrays.sweeps import every, names_in
 
 
 def read_once(statements: Sequence[Statement]) -> tuple[Statement, ...]:
@@ -35,6 +37,8 @@ class _Loads:
 
     def of(self, s: Statement) -> list[Statement]:
         """A statement, after those that read what it does not change."""
+        if isinstance(s, Choice):
+            return [s.of(lambda body: (t for b in body for t in self.of(b)))]
         if not isinstance(s, Loop):
             return [s]
         body = [t for b in s.body for t in self.of(b)]
@@ -91,9 +95,9 @@ class _Loads:
 
 
 def _dims_in(statements: Iterable[Statement]) -> set[str]:
-    """The dims of the loops among statements."""
-    found = set[str]()
-    for s in statements:
-        if isinstance(s, Loop):
-            found |= {d.dim for d in s.over} | _dims_in(s.body)
-    return found
+    """The dims of the loops among statements, of log densities and of kernels included."""
+    found = list(every(statements))
+    loops = [d for s in found if isinstance(s, Loop) for d in s.over]
+    draws = [s for s in found if isinstance(s, Draw)]
+    own = [d for s in draws for d in (*s.own, *(x for a in s.arguments for x in a.own))]
+    return {d.dim for d in (*loops, *own)}

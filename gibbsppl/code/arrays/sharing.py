@@ -6,7 +6,7 @@ names of their dims, and nothing that they read has been changed in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gibbsppl.code.arrays.accesses import reads, writes
@@ -15,18 +15,23 @@ from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
     Position,
+    Reduce,
     Span,
     at,
     elements,
     mapped,
+    walk,
 )
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
     Add,
+    Choice,
     Draw,
     Let,
     Loop,
     Statement,
+    expressions_of,
+    spans_of,
     with_expressions,
 )
 from gibbsppl.code.arrays.sweeps import Sweep, every, names_in, spans_in
@@ -83,16 +88,46 @@ class _Sharing:
                 self.version[name] = self.version.get(name, 0) + 1
         return found
 
-    def inside(self, s: Statement) -> Statement:
-        """A statement with expressions of data alone computed beforehand."""
+    def inside(self, s: Statement, outer: tuple[Span, ...] = ()) -> Statement:
+        """A statement with expressions of data alone computed beforehand.
+
+        Within loops and choices nothing of the state is shared.
+        """
+        if isinstance(s, Choice):
+            return s.of(lambda body: self.without_data(body, outer))
         if isinstance(s, Loop):
-            return replace(s, body=tuple(with_expressions(b, self.prepared) for b in s.body))
-        return with_expressions(s, self.prepared)
+            over = (*outer, *s.over)
+            return replace(s, body=tuple(self.inside(b, over) for b in s.body))
+        here = {x.dim: x for x in (*outer, *spans_of(s))}
+        return with_expressions(s, lambda e: self.prepared(e, here))
+
+    def without_data(
+        self, statements: Iterable[Statement], outer: tuple[Span, ...]
+    ) -> list[Statement]:
+        """Statements without the arrays of data alone, which are computed beforehand."""
+        found: list[Statement] = []
+        body = list(statements)
+        while body:
+            group = _with_additions(body)
+            body = body[len(group) :]
+            group = [self.renamed(s) for s in group]
+            first = group[0]
+            is_whole = isinstance(first, Let) and first.name not in writes(body) | self.own
+            is_fixed = is_whole and self.is_of_data(group)
+            if isinstance(first, Let) and is_fixed and self.is_known(group, first):
+                continue
+            found += [self.inside(s, outer) for s in group]
+        return found
+
+    def is_of_data(self, group: Sequence[Statement]) -> bool:
+        """Whether an array depends on data alone, and on some."""
+        read = reads(group) - writes(group[:1])
+        return bool(read) and read <= self.fixed and not _has_reductions(group)
 
     def is_known(self, group: Sequence[Statement], let: Let) -> bool:
         """Whether an array is known already, or of data alone: then computed in ``prepare``."""
         read = reads(group) - {let.name}
-        is_fixed = bool(read) and read <= self.fixed
+        is_fixed = self.is_of_data(group)
         if not (is_fixed or len(group) > 1):
             return False
         versions = tuple(sorted((r, self.version.get(r, 0)) for r in read - self.fixed))
@@ -117,17 +152,24 @@ class _Sharing:
 
         return with_expressions(s, lambda e: mapped(e, one)) if self.alias else s
 
-    def prepared(self, expr: Expr) -> Expr:
-        """An expression whose dear parts of data alone are read from arrays."""
+    def prepared(self, expr: Expr, here: Mapping[str, Span]) -> Expr:
+        """An expression whose dear parts of data alone are read from arrays.
+
+        An array has all positions of its dims, so that others may read it, or those ``here`` where
+        it reads neighbours, which not all have.
+        """
 
         def one(e: Expr) -> Expr | None:
             if not e.arrays or not e.arrays <= self.fixed or not is_dear(e):
                 return None
             if isinstance(e, Element) or not e.free <= self.spans.keys():
                 return None
-            dims = tuple(self.spans[d] for d in _in_order(e))
-            if any(x.arrays for s in dims for x in s.ends):
+            known = {**self.spans, **here} if any(map(_is_shifted, walk(e))) else self.spans
+            dims = tuple(known[d] for d in _in_order(e))
+            if any(x.arrays or x.free for s in dims for x in s.ends):
                 return None  # (members of a group have no positions of their own)
+            if any(isinstance(x, Reduce) for x in walk(e)):
+                return None
             key = ("data", _renumbered(e, dims), tuple(s.ends for s in dims))
             if key not in self.known:
                 self.known[key] = self.names.fresh("_".join(sorted(e.arrays)[:2]) + "_known")
@@ -136,6 +178,12 @@ class _Sharing:
             return Element(self.known[key], tuple(Position(d.dim) for d in dims))
 
         return mapped(expr, one)
+
+
+def _has_reductions(group: Sequence[Statement]) -> bool:
+    """Whether there are sums that no pass has made arrays yet."""
+    every_ = (e for s in group for x in expressions_of(s) for e in walk(x))
+    return any(isinstance(e, Reduce) for e in every_)
 
 
 def _overwritten(statements: Iterable[Statement]) -> Iterator[str]:
@@ -163,6 +211,11 @@ def _in_order(e: Expr) -> list[str]:
     every = [i.dim for x in elements(e) for i in x.indices if isinstance(i, Position)]
     order = list(dict.fromkeys(every))
     return sorted(e.free, key=lambda d: (order.index(d) if d in order else len(order), d))
+
+
+def _is_shifted(e: Expr) -> bool:
+    """Whether an expression is the position before or after."""
+    return isinstance(e, Position) and e.shift != 0
 
 
 def _renumbered(e: Expr, dims: Sequence[Span]) -> Expr:

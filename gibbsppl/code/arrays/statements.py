@@ -10,7 +10,7 @@ add count[z[n]] += 1  for n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -30,13 +30,17 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Let(Printed):
-    """A new array: a value for each position of its dims. Additions alone change it."""
+    """A new array: a value for each position of its dims.
+
+    ``is_empty``: what it begins with is of no account, since a draw fills it.
+    """
 
     name: str
     dims: tuple[Span, ...]
     value: Expr
     note: str = ""
     type: Type = "float"
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,24 @@ class Loop(Printed):
     note: str = ""
 
 
-Statement: TypeAlias = Let | Add | Draw | Store | Loop
+@dataclass(frozen=True, slots=True)
+class Choice(Printed):
+    """One of several bodies, by its number."""
+
+    number: Expr
+    bodies: tuple[tuple[Statement, ...], ...]
+
+    @property
+    def over(self) -> tuple[Span, ...]:
+        """No spans: one body is carried out, once."""
+        return ()
+
+    def of(self, function: Callable[[tuple[Statement, ...]], Iterable[Statement]]) -> Choice:
+        """The same of other bodies."""
+        return Choice(self.number, tuple(tuple(function(b)) for b in self.bodies))
+
+
+Statement: TypeAlias = Let | Add | Draw | Store | Loop | Choice
 
 
 def spans_of(statement: Statement) -> tuple[Span, ...]:
@@ -127,6 +148,8 @@ def inner(statement: Statement) -> tuple[Statement, ...]:
             return body
         case Draw(density=Density(body=body)):
             return body
+        case Choice(bodies=bodies):
+            return tuple(s for body in bodies for s in body)
     return ()
 
 
@@ -140,6 +163,8 @@ def expressions_of(statement: Statement) -> Iterator[Expr]:
             yield from (*statement.indices, statement.value)
         case Store():
             yield from (*statement.target.indices, statement.value)
+        case Choice():
+            yield statement.number
         case Draw():
             yield from (i for t in statement.targets for i in t.indices)
             yield from (a.value for a in statement.arguments)
@@ -157,6 +182,9 @@ def with_expressions(statement: Statement, function: Callable[[Expr], Expr]) -> 
         case Loop():
             body = tuple(with_expressions(s, function) for s in statement.body)
             return replace(statement, body=body)
+        case Choice():
+            made = statement.of(lambda body: (with_expressions(s, function) for s in body))
+            return replace(made, number=function(made.number))
         case Draw():
             arguments = (replace(a, value=function(a.value)) for a in statement.arguments)
             density = statement.density
@@ -188,6 +216,9 @@ def everywhere(statement: Statement, function: Callable[[Expr], Expr]) -> Statem
             )
         case Draw():
             return _draw_everywhere(statement, function)
+        case Choice():
+            made = statement.of(lambda body: (everywhere(s, function) for s in body))
+            return replace(made, number=function(made.number))
 
 
 def _element(function: Callable[[Expr], Expr], element: Element) -> Element:
@@ -209,11 +240,14 @@ def _draw_everywhere(draw: Draw, function: Callable[[Expr], Expr]) -> Draw:
 
 def lines(statement: Statement) -> list[str]:
     """The lines of a statement."""
+    if isinstance(statement, Choice):
+        return _choice(statement)
     note = f"  # {statement.note}" if statement.note else ""
     over = "" if isinstance(statement, Let) else _for(statement.over)
     match statement:
         case Let():
-            found = [f"let {head(statement.name, statement.dims)} = {statement.value}"]
+            value = "empty" if statement.is_empty else statement.value
+            found = [f"let {head(statement.name, statement.dims)} = {value}"]
         case Add():
             target = Element(statement.array, statement.indices)
             sign = "+=" if statement.by == "sum" else f"{statement.by}="
@@ -226,6 +260,13 @@ def lines(statement: Statement) -> list[str]:
             inside = [f"    {line}" for s in statement.body for line in lines(s)]
             found = [f"for {', '.join(map(str, statement.over))}:", *inside]
     return [found[0] + note, *found[1:]]
+
+
+def _choice(choice: Choice) -> list[str]:
+    found = [f"choose {choice.number}:"]
+    for n, body in enumerate(choice.bodies):
+        found += [f"    {n}:", *(f"        {line}" for s in body for line in lines(s))]
+    return found
 
 
 def _for(over: tuple[Span, ...]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from gibbsppl.code.arrays.accesses import accesses
 from gibbsppl.code.arrays.expressions import Element, Expr, Position, Span
 from gibbsppl.code.arrays.statements import (
+    Choice,
     Density,
     Draw,
     Let,
@@ -33,20 +34,28 @@ def declared(
 ) -> tuple[dict[str, Local], tuple[Statement, ...]]:
     """The new arrays of statements, and the statements, in which new arrays are stored to."""
     locals_: dict[str, Local] = {}
-    return locals_, tuple(_declared(s, locals_) for s in statements)
+    return locals_, _of(statements, locals_)
 
 
-def _declared(s: Statement, locals_: dict[str, Local]) -> Statement:
+def _of(statements: Iterable[Statement], locals_: dict[str, Local]) -> tuple[Statement, ...]:
+    found = (_declared(s, locals_) for s in statements)
+    return tuple(s for s in found if s is not None)
+
+
+def _declared(s: Statement, locals_: dict[str, Local]) -> Statement | None:
     match s:
         case Let():
             locals_[s.name] = Local(s.dims, s.type)
+            if s.is_empty:
+                return None
             target = Element(s.name, tuple(Position(d.dim) for d in s.dims))
             return Store(target, s.value, s.dims, s.note)
         case Loop():
-            return replace(s, body=tuple(_declared(b, locals_) for b in s.body))
+            return replace(s, body=_of(s.body, locals_))
+        case Choice():
+            return s.of(lambda body: _of(body, locals_))
         case Draw(density=Density() as density):
-            body = tuple(_declared(b, locals_) for b in density.body)
-            return replace(s, density=replace(density, body=body))
+            return replace(s, density=replace(density, body=_of(density.body, locals_)))
     return s
 
 
@@ -117,4 +126,4 @@ def _bare(s: Statement) -> Statement:
     """A statement without those inside, which are looked at by themselves."""
     if isinstance(s, Draw) and s.density is not None:
         return replace(s, density=replace(s.density, body=()))
-    return s
+    return replace(s, bodies=()) if isinstance(s, Choice) else s

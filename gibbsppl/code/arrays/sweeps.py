@@ -26,7 +26,7 @@ class Array:
     """What is known of an array from outside: data, state, or a table made of data.
 
     ``dims`` are roots, those that the model declares; elements may be positions ``of`` a dim.
-    ``is_tuning``: it is state of kernels alone.
+    ``is_tuning``: it is state of kernels alone, which is ``start`` before they have moved.
     """
 
     dims: tuple[str, ...]
@@ -34,6 +34,7 @@ class Array:
     type: Type = "float"
     is_tuning: bool = False
     of: str = ""
+    start: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.kind} {self.type}[{', '.join(self.dims)}]"

@@ -27,7 +27,7 @@ from gibbsppl.errors import NotLoweredError
 from gibbsppl.runtime import loops
 
 # What NumPy and compiled code compute to the same last digit, and names of others that do so.
-OF_NUMPY = frozenset(("sqrt",))
+OF_NUMPY = frozenset(("abs", "sqrt"))
 OTHER_NAMES = {"exp": "exp_of"}
 
 
@@ -110,6 +110,8 @@ class Writer:
         if function in RELATIONS or function == "and":
             return f"(1.0 if {self.condition(expr)} else 0.0)"
         called = ", ".join(map(self.text, arguments))
+        if function == "smaller":
+            return f"min({called})"
         if function in OF_NUMPY:
             return f"np.{function}({called})"
         return f"{self.kernel(OTHER_NAMES.get(function, function))}({called})"

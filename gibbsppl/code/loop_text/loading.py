@@ -6,12 +6,15 @@ compiled in an earlier process.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib
 import importlib.util
 import os
+import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -19,26 +22,34 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.code.cache_folder import cache_folder
 from gibbsppl.code.loop_text.module import LoopModule, whole_text
 
 PLAIN, COMPILED = "gibbsppl.runtime.loops", "gibbsppl.runtime.compiled"
-# The folder of modules, or "off" for one that goes when the process ends.
-VARIABLE = "GIBBSPPL_CACHE"
 
 
-def is_installed() -> bool:
-    """Whether loops can be compiled here: whether Numba is installed."""
-    return importlib.util.find_spec("numba") is not None
+def folder() -> Path:
+    """The folder that modules are written to; one that goes, where none is the user's own."""
+    kept = cache_folder("loops")
+    with suppress(OSError):
+        if kept is not None:
+            kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_own(kept) and os.access(kept, os.W_OK):
+                return kept
+    return _passing()
+
+
+def _is_own(place: Path) -> bool:
+    """Whether a folder is the user's: modules and what is compiled are carried out unread."""
+    return not hasattr(os, "getuid") or place.stat().st_uid == os.getuid()
 
 
 @cache
-def folder() -> Path:
-    """The folder that modules are written to."""
-    asked = os.environ.get(VARIABLE, "")
-    if asked == "off":
-        return Path(tempfile.mkdtemp(prefix="gibbsppl_"))
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(asked) if asked else Path(home) / "gibbsppl"
+def _passing() -> Path:
+    """A folder that goes when the process ends."""
+    found = tempfile.mkdtemp(prefix="gibbsppl_")
+    atexit.register(shutil.rmtree, found, ignore_errors=True)
+    return Path(found)
 
 
 def loaded(module: LoopModule, name: str) -> ModuleType:
@@ -65,7 +76,6 @@ def _written(text: str, name: str) -> Path:
     """The file of a text, written under another name first: two processes may write it at once."""
     path = folder() / f"{_plain_name(name)}_{_key(text)}.py"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(f".{os.getpid()}")
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)

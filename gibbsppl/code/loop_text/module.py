@@ -5,11 +5,11 @@ Comes in: a `Sweep`. Goes out: the text, with the order of the arguments of its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gibbsppl.code.arrays.accesses import writes
-from gibbsppl.code.arrays.expressions import Size, walk
+from gibbsppl.code.arrays.expressions import Apply, Expr, Number, Size, walk
 from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.loads import read_once
 from gibbsppl.code.arrays.statements import Statement
@@ -34,7 +34,8 @@ class LoopModule:
     """The text of a module, and the arguments of its functions in order.
 
     ``state``, ``constants`` and ``outputs`` are names of arrays, ``works`` of the functions that
-    make what kernels work in, ``sizes`` of dims; ``imports`` are the kernels by module.
+    make what kernels work in, ``sizes`` of dims; ``imports`` are the kernels by module. ``rooms``
+    are for new arrays whose sizes are those of the model: made once, not in each sweep.
     """
 
     text: str
@@ -44,6 +45,7 @@ class LoopModule:
     outputs: tuple[str, ...]
     sizes: tuple[str, ...]
     imports: tuple[tuple[str, tuple[str, ...]], ...]
+    rooms: tuple[Local, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class _Body:
     works: tuple[tuple[str, str], ...]
     names: Names
     kernels: frozenset[str]
+    rooms: Mapping[str, Local]
 
 
 def module_of(sweep: Sweep, outputs: Sequence[str] = ()) -> LoopModule:
@@ -77,15 +80,17 @@ def module_of(sweep: Sweep, outputs: Sequence[str] = ()) -> LoopModule:
     sizes = tuple(sorted(own.sizes | monitor.sizes))
     works = tuple(sorted(dict(own.works)))
     writer = Writer(names)
-    head = _Head(writer, sweep, (*state, *constants), sizes, dict(own.works))
+    rooms = own.rooms
+    head = _Head(writer, sweep, (*state, *constants), sizes, dict(own.works), tuple(rooms))
     looked_at = [writer.array(n) for n in outputs]
     text = head.function("sweep", own, looked_at, state)
     if not outputs:
         shown = [writer.array(n) for n in sweep.outputs]
-        text += "\n\n" + head.function("monitor", monitor, shown, ())
+        text += "\n\n" + head.function("monitor", monitor, shown, state)
         text += "\n\n" + "\n\n".join(_runs(writer, head, state, sweep.outputs))
     imports = _imports({k for b in bodies for k in b.kernels})
-    return LoopModule(text, state, constants, works, tuple(told), sizes, imports)
+    made = tuple(rooms.values())
+    return LoopModule(text, state, constants, works, tuple(told), sizes, imports, made)
 
 
 def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str]) -> _Body:
@@ -98,14 +103,16 @@ def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str])
     lines = Lines(writer, locals_)
     found = lines.of(made)
     kept = [n for n in locals_ if any(axes.get(n, ())) and n not in outputs]
-    allocated = [_allocated(writer, n, locals_[n], axes[n]) for n in kept]
+    stored = {n: _stored(locals_[n], axes[n]) for n in kept}
+    rooms = {} if outputs else {n: a for n, a in stored.items() if _is_room(a)}
+    allocated = [_allocated(writer, n, a) for n, a in stored.items() if n not in rooms]
     zero = {n for n in outputs if n in locals_ and not locals_[n].dims}
     found += [f"{_outside(writer, n)}[()] = {writer.array(n)}" for n in sorted(zero)]
     sizes = dims_sized(made) | {d for n in kept for d in _sizes_of(locals_[n])}
     works = tuple(lines.working.items())
     body = (*allocated, *found)
     return _Body(
-        body, names_in(made), writes(made), sizes, works, names, frozenset(writer.used)
+        body, names_in(made), writes(made), sizes, works, names, frozenset(writer.used), rooms
     )
 
 
@@ -113,12 +120,32 @@ def _sizes_of(local: Local) -> set[str]:
     return {e.dim for s in local.dims for e in walk(s.stop) if isinstance(e, Size)}
 
 
-def _allocated(writer: Writer, name: str, local: Local, kept: Sequence[bool]) -> str:
+def _stored(local: Local, kept: Sequence[bool]) -> Local:
+    """A new array with the axes that are stored."""
+    return Local(tuple(d for d, k in zip(local.dims, kept, strict=True) if k), local.type)
+
+
+def _is_room(local: Local) -> bool:
+    """Whether the size of a new array is that of dims of the model."""
+    stops = [d.stop for d in local.dims]
+    return any(isinstance(e, Size) for e in stops) and all(
+        isinstance(e, Size | Number) for e in stops
+    )
+
+
+def _allocated(writer: Writer, name: str, local: Local) -> str:
     """The line that makes a new array."""
-    sizes = [writer.text(d.stop) for d, k in zip(local.dims, kept, strict=True) if k]
+    sizes = [writer.text(_room(d.stop)) for d in local.dims]
     shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
     more = ", dtype=np.int64" if local.type == "int" else ""
     return f"{writer.array(name)} = np.empty({shape}{more})"
+
+
+def _room(stop: Expr) -> Expr:
+    """The largest stop of an axis, of those at all positions."""
+    if isinstance(stop, Apply) and stop.function == "smaller" and stop.free:
+        return next(e for e in stop.arguments if not e.free)
+    return stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +157,7 @@ class _Head:
     names: tuple[str, ...]
     sizes: tuple[str, ...]
     works: dict[str, str]
+    rooms: tuple[str, ...]
 
     @property
     def arguments(self) -> list[str]:
@@ -138,7 +166,8 @@ class _Head:
             _outside(self.writer, n) if self.is_number(n) else self.writer.array(n)
             for n in self.names
         ]
-        return ["rng", "sizes", *arrays, *(self.works[w] for w in sorted(self.works))]
+        works = (self.works[w] for w in sorted(self.works))
+        return ["rng", "sizes", *arrays, *works, *map(self.writer.array, self.rooms)]
 
     def is_number(self, name: str) -> bool:
         """Whether an array from outside has no axes."""

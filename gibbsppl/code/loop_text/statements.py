@@ -12,9 +12,10 @@ from gibbsppl.code.arrays.expressions import (
     Number,
     Span,
     is_call,
+    is_whole,
     negative,
 )
-from gibbsppl.code.arrays.statements import Add, Density, Draw, Loop, Statement, Store
+from gibbsppl.code.arrays.statements import Add, Choice, Density, Draw, Loop, Statement, Store
 from gibbsppl.code.arrays.storage import Local
 from gibbsppl.code.lines import indented
 from gibbsppl.code.loop_text.expressions import Writer
@@ -25,7 +26,8 @@ class Protocol:
     """The functions of a kernel that asks for a log density number by number.
 
     ``work`` makes the array that it works in; ``told`` are functions of that array: what is known
-    of the move afterwards.
+    of the move afterwards. ``of_vectors``: the kernel asks at a vector, the last of its arguments
+    when it goes on, with those of the draw before it.
     """
 
     work: str
@@ -33,11 +35,21 @@ class Protocol:
     next: str
     starts_randomly: bool = False
     told: tuple[str, ...] = ()
+    of_vectors: bool = False
 
 
 PROTOCOLS: Mapping[str, Protocol] = {
+    "elliptical": Protocol(
+        "elliptical_work", "elliptical_start", "elliptical_next", of_vectors=True
+    ),
     "concave": Protocol("concave_work", "concave_start", "concave_next"),
     "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
+    "walk": Protocol(
+        "walk_work", "walk_start", "walk_next", told=("walk_taken", "walk_probability")
+    ),
+    "walk_whole": Protocol(
+        "walk_work", "walk_whole_start", "walk_next", told=("walk_taken", "walk_probability")
+    ),
     "slice_whole": Protocol(
         "slice_work",
         "slice_whole_start",
@@ -74,13 +86,23 @@ class Lines:
                 return [self.added(s)]
             case Draw():
                 return self.drawn(s)
+            case Choice():
+                return self.chosen(s)
         raise TypeError(s)
+
+    def chosen(self, s: Choice) -> list[str]:
+        """The lines of several bodies, one of which is carried out."""
+        number, found = self.writer.text(s.number), list[str]()
+        for n, body in enumerate(s.bodies):
+            found += [f"{'elif' if n else 'if'} {number} == {n}:"]
+            found += indented(self.of(body) or ["pass"])
+        return found
 
     def value(self, array: str, value: Expr) -> str:
         """A value, of the type of its array."""
         local = self.locals.get(array)
         is_float = local is None or local.type == "float"
-        if isinstance(value, Number) and is_float and value.value == int_or_none(value.value):
+        if isinstance(value, Number) and is_float and is_whole(value.value):
             return repr(float(value.value))
         return self.writer.text(value)
 
@@ -129,11 +151,11 @@ class Lines:
         self.writer.kernel(protocol.work)
         begun = ["rng", work] if protocol.starts_randomly else [work]
         candidate = self.writer.array(density.argument)
-        body = [
-            f"{candidate} = {work}[0]",
-            *self.of(density.body),
-            f"{work}[1] = {self.writer.text(density.value)}",
-        ]
+        found = [*self.of(density.body), f"{work}[1] = {self.writer.text(density.value)}"]
+        if protocol.of_vectors:
+            called = ", ".join(["rng", work, *arguments, candidate])
+            return [f"{start}({work})", f"while {more}({called}):", *indented(found)]
+        body = [f"{candidate} = {work}[0]", *found]
         return [
             f"{start}({', '.join([*begun, *arguments])})",
             f"while {more}(rng, {work}):",
@@ -144,10 +166,3 @@ class Lines:
                 for t, told in zip(s.targets[1:], protocol.told, strict=True)
             ),
         ]
-
-
-def int_or_none(value: float) -> int | None:
-    """A number as a whole number, if it is one."""
-    return int(value) if value == value and abs(value) < 2**53 and value == int(value) else None  # noqa: PLR0124
-
-

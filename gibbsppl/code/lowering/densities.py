@@ -17,6 +17,7 @@ from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
     Number,
+    Reduce,
     mapped,
     product,
     total,
@@ -29,7 +30,7 @@ from gibbsppl.code.arrays.statements import (
     Statement,
     Store,
 )
-from gibbsppl.code.lowering.draws import mapped_by, undone
+from gibbsppl.code.lowering.draws import current, undone
 from gibbsppl.code.lowering.parameters import by_element, guarded, is_everywhere, parameter
 from gibbsppl.code.lowering.selections import Selection, selection
 from gibbsppl.code.lowering.workshop import Workshop, positions
@@ -58,14 +59,19 @@ def lower_by_density(
     if step.statement.support.is_tied or step.joint:
         raise NotLoweredError(f"{step.name}: a move of values whose entries are tied.")
     chosen = selection(w, step)
-    coefficients = () if chosen.one_by_one else tuple(
-        parameter(w, p, f"{step.variables[0]}_eta_{j}") for j, p in enumerate(step.parameters, 1)
-    )
+    coefficients = () if chosen.one_by_one else coefficients_of(w, step)
     call = _Call(kernel, more, outputs)
     with w.inside(*chosen.over) if chosen.over else nullcontext():
         w.add(*around[0])
         _one(w, step, chosen, call, coefficients)
         w.add(*around[1])
+
+
+def coefficients_of(w: Workshop, step: DensityDraw) -> tuple[Expr, ...]:
+    """The coefficients of statistics, for all elements."""
+    return tuple(
+        parameter(w, p, f"{step.variables[0]}_eta_{j}") for j, p in enumerate(step.parameters, 1)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +95,15 @@ def _one(
     target = chosen.element(array, w.dims(array))
     candidate, drawn = w.fresh(CANDIDATE), w.fresh(f"{array}_drawn")
     changed = step if isinstance(step, ChangedDraw) and step.change is not None else None
-    now = target if changed is None else _forward(w, changed, chosen, target)
+    now = current(w, step, chosen)
     ends = tuple(Argument(_end(w, step, chosen, side)) for side in ("lower", "upper"))
-    density = _density(w, step, chosen, coefficients, candidate)
-    w.add(Let(drawn, (), ZERO))
+    density = density_of(w, step, chosen, coefficients, candidate)
+    w.add(Let(drawn, (), ZERO, is_empty=True))
     arguments = (Argument(now), *ends, *call.more)
     targets = (Element(drawn), *map(Element, call.outputs))
     w.add(Draw(targets, call.kernel, arguments, density=density, note=step.name))
     value = Element(drawn)
     w.add(Store(target, value if changed is None else undone(w, changed, chosen, value)))
-
-
-def _forward(w: Workshop, step: ChangedDraw, chosen: Selection, now: Expr) -> Expr:
-    assert step.change is not None
-    return mapped_by(w, step, chosen, step.change.forward, now)
 
 
 def _end(w: Workshop, step: DensityDraw, chosen: Selection, side: str) -> Expr:
@@ -114,7 +115,7 @@ def _end(w: Workshop, step: DensityDraw, chosen: Selection, side: str) -> Expr:
     return chosen.of(w.expr(value))
 
 
-def _density(
+def density_of(
     w: Workshop,
     step: DensityDraw,
     chosen: Selection,
@@ -132,7 +133,7 @@ def _density(
         found.append((growth(c.value, place.array.name), value))
     terms = [value for _, value in sorted(found, key=lambda term: -term[0])]
     here, own = Element(place.array.name, positions(dims)), Element("(candidate)")
-    value = mapped(total(terms), lambda e: own if e == here else None)
+    value = mapped(total(terms), lambda e: own if e == here else _summed(e, here))
     value = mapped(chosen.of(value), lambda e: Element(candidate) if e == own else None)
     if place.array.name not in value.arrays:
         return Density(candidate, value)
@@ -140,6 +141,12 @@ def _density(
         raise NotLoweredError(f"{step.name}: a new variable that is read at several elements.")
     target = chosen.element(step.variables[0], dims)
     return Density(candidate, value, (Store(target, Element(candidate)),))
+
+
+def _summed(e: Expr, here: Element) -> Expr | None:
+    """A sum over dims of the element drawn: it reads the element at other positions, too."""
+    is_over = isinstance(e, Reduce) and not here.free.isdisjoint(s.dim for s in e.spans)
+    return e if is_over else None
 
 
 def _statistics(

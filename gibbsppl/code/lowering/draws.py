@@ -19,6 +19,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.statements import Argument, Draw, Let, Store, Type
 from gibbsppl.code.lowering.forms import lower_by_form
+from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import bound, by_element, parameter
 from gibbsppl.code.lowering.selections import Selection, selection
 from gibbsppl.code.lowering.workshop import Workshop, positions
@@ -35,8 +36,8 @@ def lower_family(w: Workshop, step: FamilyDraw) -> None:
     if (loop := element_loop(w.schedule, step)) is not None and w.forms:
         lower_by_form(w, step, loop)
         return
-    if step.alpha is not None or step.kept or step.draw_function is None:
-        raise NotLoweredError(f"{step.name}: {step.how(w.graph) or 'sums kept up to date'}.")
+    if step.draw_function is None:
+        raise NotLoweredError(f"{step.name}: {step.how(w.graph)}.")
     event = step.statement.event if step.family.event else ()
     chosen = selection(w, step, event)
     array = step.variables[0]
@@ -51,9 +52,13 @@ def lower_family(w: Workshop, step: FamilyDraw) -> None:
         ]
         found += [Argument(chosen.of(w.expr(value))) for _, value in step.conditional.known]
         found += [Argument(chosen.of(bound(w, b))) for b in step.bounds]
+        if step.alpha is not None:
+            now = Argument(current(w, step, chosen), tuple(map(w.span, event)), as_is=True)
+            found += [now, Argument(Number(step.alpha))]
         drawn_into(w, step, chosen, kernel, tuple(found), tuple(map(w.span, event)))
 
-    _carried_out(w, chosen, draw)
+    with with_maintained(w, step.kept):
+        _carried_out(w, chosen, draw)
 
 
 def lower_labels(w: Workshop, step: LabelDraw, weights: NaturalParameter, label: Dim) -> None:
@@ -107,10 +112,19 @@ def drawn_into(
         return
     kind: Type = "int" if lower else "float"
     stem = step.place.array.name if changed is not None else f"{array}_drawn"
-    new = local_for(w, stem, over, kind)
+    new = local_for(w, stem, (*over, *own), kind)
     w.add(Draw((new,), kernel, arguments, over, own, note=step.name))
     value = plus(new, lower) if changed is None else undone(w, changed, chosen, new)
-    w.add(Store(target, value, over))
+    w.add(Store(target, value, (*over, *own)))
+
+
+def current(w: Workshop, step: Single, chosen: Selection) -> Expr:
+    """The current value of what is drawn: of a new variable, if there is one."""
+    array = step.variables[0]
+    now = chosen.element(array, w.dims(array))
+    if not isinstance(step, ChangedDraw) or step.change is None:
+        return now
+    return mapped_by(w, step, chosen, step.change.forward, now)
 
 
 def undone(w: Workshop, step: ChangedDraw, chosen: Selection, new: Expr) -> Expr:
@@ -137,32 +151,8 @@ def mapped_by(
 def local_for(w: Workshop, stem: str, over: Sequence[Span], kind: Type) -> Element:
     """An element of a new array over spans."""
     name = w.fresh(stem)
-    w.add(Let(name, tuple(over), Number(0), type=kind))
+    w.add(Let(name, tuple(over), Number(0), type=kind, is_empty=True))
     return Element(name, tuple(Position(s.dim) for s in over))
-
-
-def lower_block(w: Workshop, step: FamilyDraw) -> None:
-    """A draw of a vector along one axis for each position of the others."""
-    if len(step.dense) > 1 or step.alpha is not None or step.kept or step.bounds:
-        raise NotLoweredError(f"{step.name}: {step.how(w.graph)}.")
-    array = step.variables[0]
-    dims = w.dims(array)
-    (dense,) = (dims[a] for a in step.dense)
-    places = dict(zip(dims, step.region, strict=True))
-    batch = [dims[a] for a in step.batch]
-    fixed: dict[str, Expr] = {
-        d.name: Number(place) for d in batch if isinstance(place := places[d], int)
-    }
-    chosen = Selection(w.spans([places[d] for d in batch]), fixed)
-    partners = {a: w.size(dense) for p in step.parameters for a in p.axes if a not in dims}
-    with w.with_dims(partners):
-        found = []
-        for j, p in enumerate(step.parameters, 1):
-            own = tuple(w.span(a) for a in p.axes if a not in batch)
-            found.append(Argument(chosen.of(parameter(w, p, f"{array}_eta_{j}")), own))
-    assert step.draw_function is not None
-    own = (w.span(dense),)
-    drawn_into(w, step, chosen, step.draw_function, tuple(found), own)
 
 
 def lower_chain(

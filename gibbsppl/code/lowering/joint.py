@@ -7,12 +7,12 @@ The places of all coefficients are tables, made once from the layout of the matr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.expressions import (
-    TWO,
     ZERO,
     Apply,
     Element,
@@ -22,7 +22,6 @@ from gibbsppl.code.arrays.expressions import (
     Size,
     Span,
     at,
-    negative,
     product,
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
@@ -33,7 +32,7 @@ from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.joint_tables import Drawn, Tables, is_covered, pencil_tables, tables_of
 from gibbsppl.runtime.pencils import Pencil
 from gibbsppl.schedule.kinds import QuadraticDraw
-from gibbsppl.schedule.parameters import Pair
+from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 
 def lower_joint(w: Workshop, step: QuadraticDraw) -> None:
@@ -41,20 +40,28 @@ def lower_joint(w: Workshop, step: QuadraticDraw) -> None:
     joint = joint_in(w.constants, step.variables)
     if step.kept or not is_covered(joint):
         raise NotLoweredError(f"{step.name}: {joint.layout.told}.")
-    with w.with_dims(_own_dims(step)):
+    with w.with_dims(own_dims(step)):
         if step.pencil is not None:
             _with_pencil(w, step, joint)
         else:
             _with_matrix(w, step, joint)
 
 
-def _own_dims(step: QuadraticDraw) -> dict[Dim, int]:
+def own_dims(step: QuadraticDraw) -> dict[Dim, int]:
+    """The sizes of the dims that the pairs of a joint draw have."""
     return {a: n for p in step.pairs for a, n in zip(p.parameter.axes, p.sizes, strict=True)}
 
 
 def _with_matrix(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
     """A draw by a factor of the precision matrix."""
     tables = tables_of(joint)
+    _draw(w, step, joint, tables.kernel, with_coefficients(w, step, joint, tables), tables.arrays)
+
+
+def with_coefficients(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables
+) -> tuple[Argument, ...]:
+    """The arguments of a kernel, once the matrix and the linear coefficients have been filled."""
     stem = "_".join(step.variables)
     drawn, linear = _linear(w, step, joint, tables)
     stored = w.own_dim(f"{stem}_entries", tables.stored + 1)
@@ -63,7 +70,7 @@ def _with_matrix(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
     for n, (name, squares) in enumerate(zip(step.variables, step.squares, strict=True)):
         own = tables.arrays[n]
         slots = _slots(w, joint, own, name, tables.squares[own.start :], tables.stored)
-        _add(w, filled, slots, squares, f"{name}_squares", name, twice=True)
+        _add(w, filled, slots, _times(squares, -2), f"{name}_squares", name)
     for n, pair in enumerate(step.pairs):
         _add_pair(w, filled, pair, tables, n)
         _add_beside(w, linear, pair, tables, n)
@@ -74,7 +81,7 @@ def _with_matrix(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
             found.append(_whole(w.given(f"{stem}_layout_{k}", (span.dim,), value), span))
         else:
             found.append(Argument(Number(int(value))))
-    _draw(w, step, joint, tables.kernel, tuple(found), tables.arrays)
+    return tuple(found)
 
 
 def _with_pencil(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
@@ -128,27 +135,21 @@ def _add(
     w: Workshop,
     array: str,
     place: Element,
-    p: object,
+    p: NaturalParameter,
     stem: str,
     name: str,
-    *,
-    twice: bool = False,
 ) -> None:
     """Add the coefficients of the elements of an array, or of their squares."""
-    from gibbsppl.schedule.parameters import NaturalParameter  # noqa: PLC0415
-
-    assert isinstance(p, NaturalParameter)
     if not p.contributions:
         return
     value = parameter(w, p, stem)
-    value = product([TWO, negative(value)]) if twice else value
     factors = ", ".join(dict.fromkeys(c.factor for c in p.contributions))
     w.add(Add(array, (place,), value, tuple(map(w.span, w.dims(name))), factors))
 
 
 def _add_pair(w: Workshop, filled: str, pair: Pair, tables: Tables, n: int) -> None:
     """Subtract the coefficients of products of two elements."""
-    p, slots, doubled = pair.parameter, tables.pairs[n], tables.doubled[n]
+    p, slots, doubled = _times(pair.parameter, -1), tables.pairs[n], tables.doubled[n]
     if not p.contributions:
         return
     shape = tuple(len(r) for r in pair.place)
@@ -159,7 +160,14 @@ def _add_pair(w: Workshop, filled: str, pair: Pair, tables: Tables, n: int) -> N
         times = _of_pair(w, pair, f"{stem}_times", 1 + doubled.reshape(shape))
         value = product([times, value])
     factors = ", ".join(dict.fromkeys(c.factor for c in p.contributions))
-    w.add(Add(filled, (place,), negative(value), w.spans(pair.place), factors))
+    w.add(Add(filled, (place,), value, w.spans(pair.place), factors))
+
+
+def _times(p: NaturalParameter, number: int) -> NaturalParameter:
+    """Coefficients times a number."""
+    return replace(
+        p, contributions=tuple(replace(c, value=number * c.value) for c in p.contributions)
+    )
 
 
 def _of_pair(w: Workshop, pair: Pair, stem: str, values: np.ndarray) -> Element:
@@ -209,14 +217,14 @@ def _draw(
     stem = "_".join(step.variables)
     span = w.own_dim(f"{stem}_values", joint.size)
     values = w.fresh(f"{stem}_values_drawn")
-    w.add(Let(values, (span,), ZERO))
+    w.add(Let(values, (span,), ZERO, is_empty=True))
     out = Element(values, (Position(span.dim),))
     w.add(Draw((out,), kernel, arguments, own=(span,), note=step.name))
     for own in arrays:
-        _put(w, joint, own, values)
+        put_values(w, joint, own, values)
 
 
-def _put(w: Workshop, joint: Joint, own: Drawn, values: str) -> None:
+def put_values(w: Workshop, joint: Joint, own: Drawn, values: str) -> None:
     """The values of one array, where they belong."""
     dims, free = w.dims(own.name), joint.drawn[own.name]
     if free.all():

@@ -1,39 +1,122 @@
-"""Slice moves as statements, with the widths that they learn in warm-up."""
+"""Slice moves and random walks as statements, with the widths and scales learnt in warm-up."""
 
 from __future__ import annotations
 
-from gibbsppl.code.arrays.expressions import ONE, ZERO, Apply, Element, Position, total
-from gibbsppl.code.arrays.statements import Argument, Let, Store
+from math import log
+
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.arrays.expressions import (
+    ONE,
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Number,
+    Position,
+    Span,
+    negative,
+    product,
+    total,
+)
+from gibbsppl.code.arrays.statements import Add, Argument, Let, Statement, Store
 from gibbsppl.code.lowering.densities import lower_by_density
-from gibbsppl.code.lowering.selections import selection
+from gibbsppl.code.lowering.selections import Selection, selection
 from gibbsppl.code.lowering.workshop import Workshop
-from gibbsppl.runtime.tuning import ADAPTING, moves_of, width_of
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.runtime.tuning import (
+    ACCEPTED,
+    ADAPTING,
+    ADAPTS,
+    PROPOSED,
+    SCALE,
+    TARGET,
+    field_of,
+    moves_of,
+    width_of,
+)
+from gibbsppl.runtime.walks import ONE as ONE_ELEMENT
 from gibbsppl.schedule.kinds import DensityDraw
 
 
 def lower_slice(w: Workshop, step: DensityDraw) -> None:
     """A slice move of each element."""
     chosen = selection(w, step)
-    dims = w.dims(step.variables[0])
-    is_part = chosen.at and not chosen.one_by_one
-    axes = tuple(s.dim for s in chosen.over) if is_part else tuple(d.name for d in dims)
-    width, moves = width_of(step.name), moves_of(step.name)
-    w.tuning(width, axes)
-    w.tuning(moves, (), "int")
-    w.tuning(ADAPTING, (), "int")
-    adapting, count = Element(ADAPTING), Element(moves)
+    here = _by_element(w, step, chosen, width_of(step.name), start=1.0)
+    adapting = w.tuning(ADAPTING, kind="int")
+    count = w.tuning(moves_of(step.name), kind="int")
     w.add(Store(count, total([count, adapting])))
-    here = (
-        chosen.element(width, dims)
-        if not is_part
-        else Element(width, tuple(Position(s.dim) for s in chosen.over))
-    )
     distance = w.fresh("distance")
     learnt = Apply("width_learnt", (here, count, Element(distance)))
-    after = (Store(here, Apply("where", (Apply("equals", (adapting, ONE)), learnt, here))),)
+    after = (_learnt(here, learnt, adapting),)
     kernel = "slice_whole" if step.statement.support.is_discrete else "slice"
     before = (Let(distance, (), ZERO),)
     lower_by_density(
         w, step, kernel, more=(Argument(here),), outputs=(distance,), around=(before, after)
     )
 
+
+def lower_walk(w: Workshop, step: DensityDraw, scale: float | None, target: float | None) -> None:
+    """A step of a random walk of each element, whose scale is learnt unless it is fixed."""
+    chosen = selection(w, step)
+    here = _by_element(w, step, chosen, field_of(step.name, SCALE), log(scale or 1.0))
+    is_adaptive = scale is None or target is not None
+    adapting = w.tuning(field_of(step.name, ADAPTS), kind="int", start=float(is_adaptive))
+    count = w.tuning(moves_of(step.name), kind="int")
+    aim = w.tuning(field_of(step.name, TARGET), start=ONE_ELEMENT if target is None else target)
+    w.add(Store(count, total([count, adapting])))
+    taken, probability = w.fresh("is_taken"), w.fresh("probability")
+    learnt = Apply("scale_learnt", (here, count, Element(probability), aim))
+    counts = _counted(w, step, chosen, Element(taken))
+    after: tuple[Statement, ...] = (*counts, _learnt(here, learnt, adapting))
+    before = (Let(taken, (), ZERO), Let(probability, (), ZERO))
+    lower_by_density(
+        w,
+        step,
+        "walk_whole" if step.statement.support.is_discrete else "walk",
+        more=(Argument(here),),
+        outputs=(taken, probability),
+        around=(before, after),
+    )
+    w.walks[step.name] = None
+
+
+def _by_element(
+    w: Workshop, step: DensityDraw, chosen: Selection, name: str, start: float
+) -> Element:
+    """The element of a new part of the state that is of the element moved."""
+    if step.joint:
+        raise NotLoweredError(f"{step.name}: a move of vectors.")
+    if chosen.one_by_one:
+        dims = w.dims(step.variables[0])
+        w.tuning(name, tuple(d.name for d in dims), start=start)
+        return chosen.element(name, dims)
+    over = {s.dim for s in chosen.over}
+    moved = [p for p in step.region if isinstance(p, Range) and p.dim.name in over]
+    parts = [p for p in moved if len(p) < w.size(p.dim)]
+    own = {p.dim.name: w.own_dim(f"{p.dim.name}_moved", len(p)) for p in parts}
+    axes = tuple(own.get(s.dim, s).dim for s in chosen.over)
+    first = {p.dim.name: p.start for p in parts}
+    w.tuning(name, axes, start=start)
+    return Element(name, tuple(Position(s.dim, -first.get(s.dim, 0)) for s in chosen.over))
+
+
+def _learnt(here: Element, learnt: Expr, adapting: Element) -> Store:
+    """What is learnt of a move, as long as warm-up lasts."""
+    return Store(here, Apply("where", (Apply("equals", (adapting, ONE)), learnt, here)))
+
+
+def _counted(w: Workshop, step: DensityDraw, chosen: Selection, taken: Element) -> list[Add]:
+    """The steps of a walk that are taken: of elements that move together, their share."""
+    accepted = w.tuning(field_of(step.name, ACCEPTED))
+    proposed = w.tuning(field_of(step.name, PROPOSED), kind="int")
+    if chosen.one_by_one or not chosen.over:
+        return [Add(accepted.array, (), taken, ()), Add(proposed.array, (), ONE, ())]
+    together = product([_length(s) for s in chosen.over])
+    any_ = Apply("where", (Apply("below", (Number(0), together)), ONE, ZERO))
+    w.add(Add(proposed.array, (), any_, ()))
+    return [Add(accepted.array, (), Apply("/", (taken, together)), ())]
+
+
+def _length(span: Span) -> Expr:
+    """The number of positions of a span."""
+    return span.stop if span.start == ZERO else total([span.stop, negative(span.start)])

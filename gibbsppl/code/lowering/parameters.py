@@ -19,6 +19,7 @@ from gibbsppl.code.arrays.expressions import (
     total,
 )
 from gibbsppl.code.arrays.statements import Add, Let
+from gibbsppl.code.lowering.stored import same_sum
 from gibbsppl.code.lowering.workshop import Workshop, positions
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.pieces.dependence import Place
@@ -27,6 +28,8 @@ from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 def parameter(w: Workshop, p: NaturalParameter, name: str) -> Expr:
     """A natural parameter; an array of its own where contributions are to some positions alone."""
+    if (kept := same_sum(w.maintained, w.statements, p)) is not None:
+        return kept
     everywhere = [c for c in p.contributions if is_everywhere(w, c, p.axes)]
     rest = [c for c in p.contributions if c not in everywhere]
     value = merged(w, everywhere)

@@ -6,38 +6,44 @@ Comes in: a `Schedule` and its data. Goes out: a `Sweep`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import Any
 
-from gibbsppl.code.arrays.expressions import Element, Expr, walk
-from gibbsppl.code.arrays.statements import Let, Statement, expressions_of
+from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Number, walk
+from gibbsppl.code.arrays.statements import Let, Statement, Store, expressions_of
 from gibbsppl.code.arrays.sweeps import Array, Sweep, every, names_in
 from gibbsppl.code.interweaving import together
 from gibbsppl.code.lowering.forms import begin_forms, with_forms
 from gibbsppl.code.lowering.stand_ins import computed, put_back
+from gibbsppl.code.lowering.units import lower_units
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
+from gibbsppl.runtime.tuning import ACCEPTED, PROPOSED, field_of, rate_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
 def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> Sweep:
     """The sweep of a schedule as a value; ``constants`` are those of the program in NumPy."""
-    if schedule.units or schedule.scan != "systematic":
-        raise NotLoweredError("an order of steps that is drawn.")
     w = Workshop.of(schedule, data, constants)
     for part in schedule.parts:
         computed(w, part)
     w.forms = begin_forms(w)
-    for step in schedule.steps:
-        _lower(w, step)
+    if schedule.units:
+        lower_units(w, _lower)
+    else:
+        for step in schedule.steps:
+            _lower(w, step)
     for part in schedule.parts:
         put_back(w, part)
     statements = tuple(w.statements)
     with w.apart() as found:
         for d in schedule.graph.deterministics:
             w.add(Let(d.name, tuple(map(w.span, d.dims)), w.expr(d.value)))
-    outputs = tuple(d.name for d in schedule.graph.deterministics)
+        for name in w.walks:
+            w.add(*_rate(name))
+    outputs = (*(d.name for d in schedule.graph.deterministics), *map(rate_of, w.walks))
     tables = (*w.tables.values(), *w.groups.tables)
     arrays = w.arrays | _arrays(w, (*statements, *found))
     return Sweep(
@@ -71,6 +77,14 @@ def _lower(w: Workshop, step: Step) -> None:
             put_back(w, change)
     put_back(w, held)
     return
+
+
+def _rate(step: str) -> tuple[Statement, ...]:
+    """The share of the steps of a walk that were accepted since it was last recorded."""
+    accepted, proposed = (Element(field_of(step, field)) for field in (ACCEPTED, PROPOSED))
+    share = Apply("/", (accepted, proposed))
+    value = Apply("where", (Apply("below", (ZERO, proposed)), share, Number(nan)))
+    return Let(rate_of(step), (), value), Store(accepted, ZERO), Store(proposed, ZERO)
 
 
 def _arrays(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:

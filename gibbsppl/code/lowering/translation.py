@@ -34,6 +34,7 @@ from gibbsppl.algebra.near_one import (
     terms_of,
 )
 from gibbsppl.algebra.ranges import Range, range_of, size_of, unnested
+from gibbsppl.algebra.recursions import Earlier, Recursion
 from gibbsppl.code.arrays.expressions import (
     Apply,
     Element,
@@ -47,6 +48,7 @@ from gibbsppl.code.arrays.expressions import (
     product,
     total,
 )
+from gibbsppl.code.lowering.recursions import recursive, so_far
 from gibbsppl.derive.contractions import Known, contracted
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.graph import Graph
@@ -112,6 +114,10 @@ def _leaf(to: Translation, expr: Leaf) -> Expr:
     return Element(expr.array.name, tuple(index(to, i) for i in expr.indices))
 
 
+def _earlier(to: Translation, expr: Earlier) -> Expr:
+    return Element(so_far(expr.own), tuple(index(to, i) for i in expr.indices))
+
+
 def index(to: Translation, expr: sp.Expr) -> Expr:
     """An index: a position, a number or an element, plus a constant."""
     shift, rest = expr.as_coeff_Add()
@@ -153,10 +159,10 @@ def _product(to: Translation, expr: sp.Expr) -> Expr:
 
 
 def _parted(coefficient: sp.Expr) -> tuple[float, float]:
-    """A number as a numerator and a denominator."""
-    if isinstance(coefficient, sp.Rational):
-        return int(coefficient.p), int(coefficient.q)
-    return float(coefficient), 1
+    """A number as a factor and a divisor: a half divides by two."""
+    if coefficient == sp.Rational(1, 2):
+        return 1, 2
+    return (int(coefficient) if coefficient.is_Integer else float(coefficient)), 1
 
 
 def _divides(expr: sp.Expr) -> bool:
@@ -175,8 +181,8 @@ def _power(to: Translation, expr: sp.Expr) -> Expr:
 def _over(to: Translation, expr: Over) -> Expr:
     """A sum over dims, after what is free of the summed dims is taken out."""
     body, ranges = _unnested(to, expr)
-    pushed = contracted(body, ranges, to.known)
-    if pushed != _nest(body, ranges):
+    is_one_array = to.known(body) and {r.dim for r in ranges} <= dims_of(body)
+    if not is_one_array and (pushed := contracted(body, ranges, to.known)) != _nest(body, ranges):
         return to(pushed)
     factors = weighted(_exponentials_together(to, sp.Mul.make_args(body)), to.continuous)
     coefficient, rest = sp.Mul(*factors).as_coeff_Mul() if len(factors) > 1 else (1, factors[0])
@@ -324,4 +330,6 @@ CASES: Mapping[Any, Callable[[Translation, Any], Expr]] = {
     LogDet: _logdet,
     InverseEntry: _inverse,
     sp.log: _log,
+    Earlier: _earlier,
+    Recursion: recursive,
 }

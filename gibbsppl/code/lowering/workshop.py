@@ -17,11 +17,12 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range, fresh
-from gibbsppl.code.arrays.expressions import Expr, Position, Span
+from gibbsppl.code.arrays.expressions import Element, Expr, Position, Span
 from gibbsppl.code.arrays.groups import Groups
 from gibbsppl.code.arrays.statements import Loop, Statement, Type
 from gibbsppl.code.arrays.sweeps import Array, Kind, Table
 from gibbsppl.code.lowering.squares import expanded, values_at_centre
+from gibbsppl.code.lowering.stored import Stored, placed
 from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.derive.centring import about_centre
 from gibbsppl.derive.contractions import data_only
@@ -37,7 +38,9 @@ from gibbsppl.schedule.sweeps import Schedule
 class Workshop:
     """A sweep that is being made.
 
-    ``own`` are arrays and sizes of dims that the step at work has besides those of the model.
+    ``own`` are arrays and sizes of dims that the step at work has besides those of the model;
+    ``walks`` the steps that count what they accept; ``maintained`` sums over the state that have
+    been computed, ``read`` those that are read now.
     """
 
     schedule: Schedule
@@ -53,6 +56,9 @@ class Workshop:
     own_sizes: dict[str, int] = field(default_factory=dict)
     forms: tuple[Kept, ...] = ()
     made: Groups | None = None
+    walks: dict[str, None] = field(default_factory=dict)
+    maintained: dict[str, Stored] = field(default_factory=dict)
+    read: dict[str, Stored] = field(default_factory=dict)
 
     @classmethod
     def of(cls, schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> Workshop:
@@ -65,8 +71,10 @@ class Workshop:
     def translation(self) -> Translation:
         """What is known where expressions are translated now."""
         random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
-        known = data_only(random | self.local, self.graph)
-        known = replace(known, sizes={**self.graph.sizes, **self.sizes})
+        known = data_only(random | self.local | self.read.keys(), self.graph)
+        axes = {name: s.parameter.axes for name, s in self.read.items()}
+        sizes = {**self.graph.sizes, **self.sizes}
+        known = replace(known, sizes=sizes, dims={**known.dims, **axes})
         continuous = frozenset(continuous_arrays(self.graph))
         return Translation(self.graph, known, continuous, self._squares)
 
@@ -74,7 +82,7 @@ class Workshop:
         """A sum of squares about a centre; None where that is no gain."""
         to = replace(self.translation, squares=None)
         about = about_centre(self.graph, base, ranges, to.known)
-        if about is None or any(p.name in self.local for p in about.parts):
+        if about is None or any(p.name in {*self.local, *self.read} for p in about.parts):
             return None
         stems = ("squares", *(f"{p.name}_{w}" for p in about.parts for w in ("centre", "slope")))
         dims = ((), *(p.dims for p in about.parts for _ in range(2)))
@@ -102,11 +110,11 @@ class Workshop:
 
     def expr(self, expr: sp.Expr) -> Expr:
         """An expression of the model over arrays."""
-        return self.translation(expr)
+        return placed(self.translation(expr), self.read)
 
     def plain(self, expr: sp.Expr) -> Expr:
         """An expression of a candidate, which no sum of squares has a centre for."""
-        return replace(self.translation, squares=None)(expr)
+        return placed(replace(self.translation, squares=None)(expr), self.read)
 
     def add(self, *statements: Statement) -> None:
         """Add statements to the sweep."""
@@ -209,9 +217,12 @@ class Workshop:
         self.own_sizes[name] = size
         return Span.whole(name)
 
-    def tuning(self, name: str, dims: tuple[str, ...], kind: Type = "float") -> None:
-        """A part of the state that kernels alone read and change."""
-        self.arrays[name] = Array(dims, "state", kind, is_tuning=True)
+    def tuning(
+        self, name: str, dims: tuple[str, ...] = (), kind: Type = "float", start: float = 0.0
+    ) -> Element:
+        """A part of the state that kernels alone read and change: as a number, without dims."""
+        self.arrays[name] = Array(dims, "state", kind, is_tuning=True, start=start)
+        return Element(name)
 
 
 def positions(dims: Collection[Dim]) -> tuple[Expr, ...]:

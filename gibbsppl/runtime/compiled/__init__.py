@@ -5,10 +5,35 @@ What is compiled is kept by Numba for the next process.
 
 from __future__ import annotations
 
-from numba import njit
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 from gibbsppl.runtime import loops
 
 __path__ = loops.__path__
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
+# (a call costs more than a short kernel, whose arrays are known where it is called)
+inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+
+
+@intrinsic
+def _of_bits(context: Any, bits: Any) -> Any:
+    """The number that has these bits."""
+    del context
+
+    def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(bits), written
+
+
+@kernel
+def power_of_two(n: float) -> float:
+    """Two to the power of a whole number, by the exponent of a number of 64 bits."""
+    found: float = _of_bits((int(n) + 1023) << 52)  # type: ignore[call-arg]  # Numba has the context
+    return found

@@ -1,10 +1,12 @@
 """Kernels of loops: one draw each, in the part of Python that Numba compiles.
 
 - `draws` from families, `truncated` ones, by `rejection` (`falls`, `powers`), `polya_gamma`,
-  `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws, `labels` and label chains
+  `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws, `labels` and label chains,
+  labels by `blocks`; the `units` of a scan
 - by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
-  `concave_hull`), `slices`, `walks`, `elliptical`
-- `functions` of the language, with `gamma_functions` and `normal_functions`; `elementary` ones
+  `concave_hull`), `slices`, `walks`, `elliptical` (with `normal_parts`)
+- `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions` and
+  `normalisers`; `elementary` ones
 
 Two packages come of the same files: here they are plain Python; `gibbsppl.runtime.compiled` has
 them compiled. Generated loops call either by the same names, so that what is compiled is tested
@@ -23,6 +25,16 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def power_of_two(n: float) -> float:
+    """Two to the power of a whole number; by the bits of a number in the other package."""
+    return float(2.0**n)
+
+
 def kernel(function: Function) -> Function:
     """The function as it is; compiled in the other package."""
+    return function
+
+
+def inlined(function: Function) -> Function:
+    """The function as it is; in the other package compiled anew wherever it is called."""
     return function

@@ -8,16 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 from numpy import (
     abs,  # noqa: A004  (the name that generated code calls)
-    arctan,
-    cos,
     exp,
-    sin,
     sqrt,
 )
 
 from gibbsppl.runtime.incomplete import EPS
 
 from . import kernel
+from .beta_functions import log_beta_i, log_beta_i_1p, log_gamma_p_of_exp
 from .gamma_functions import (
     log_beta,
     log_gamma_p,
@@ -27,6 +25,7 @@ from .gamma_functions import (
     loggamma,
 )
 from .normal_functions import log_one_minus_exp, normal_cdf, normal_log_cdf
+from .normalisers import log_bessel_i, log_bessel_k, log_fox_wright
 
 __all__ = [
     "abs",
@@ -40,9 +39,15 @@ __all__ = [
     "log",
     "log1p",
     "log_add_exp",
+    "log_bessel_i",
+    "log_bessel_k",
     "log_beta",
+    "log_beta_i",
+    "log_beta_i_1p",
     "log_cloglog",
+    "log_fox_wright",
     "log_gamma_p",
+    "log_gamma_p_of_exp",
     "log_gamma_q",
     "log_gamma_u",
     "log_mass",
@@ -54,6 +59,7 @@ __all__ = [
     "normal_cdf",
     "normal_log_cdf",
     "reciprocal",
+    "remainder",
     "sin",
     "softplus",
     "sqrt",
@@ -81,6 +87,24 @@ def log(x: float) -> float:
 def log1p(x: float) -> float:
     """``log(1 + x)`` with all digits of a small x; ``-inf`` at -1."""
     return -np.inf if x == -1.0 else np.log1p(x)
+
+
+@kernel
+def cos(x: float) -> float:
+    """The cosine; that of infinity is no number."""
+    return math.cos(x) if math.isfinite(x) else math.nan
+
+
+@kernel
+def sin(x: float) -> float:
+    """The sine; that of infinity is no number."""
+    return math.sin(x) if math.isfinite(x) else math.nan
+
+
+@kernel
+def arctan(x: float) -> float:
+    """The angle of a tangent."""
+    return math.atan(x)
 
 
 @kernel
@@ -127,6 +151,12 @@ def below(a: float, b: float) -> float:
 def equals(a: float, b: float) -> float:
     """1.0 where ``a == b``, else 0.0."""
     return 1.0 if a == b else 0.0
+
+
+@kernel
+def remainder(left: float, size: float, terms: int) -> float:
+    """What is left of a whole, with 0 in place of negative values within rounding error."""
+    return 0.0 if -EPS * terms * size <= left < 0.0 else left
 
 
 @kernel

@@ -49,7 +49,7 @@ def loggamma(x: float) -> float:
 def _log_gamma_above_0(x: float) -> float:
     """The same of a positive number: Stirling's series, or by recurrence from near 2."""
     if x >= STIRLING:
-        return (x - 0.5) * np.log(x) - x + HALF_LOG_2_PI + _stirling_rest(x) if x < np.inf else x
+        return (x - 0.5) * np.log(x) - x + HALF_LOG_2_PI + stirling_rest(x) if x < np.inf else x
     if x < 0.5:
         return _log_gamma_2p(x) - np.log1p(x) - np.log(x)
     if x < 1.5:
@@ -71,7 +71,7 @@ def _log_gamma_2p(a: float) -> float:
 
 
 @kernel
-def _stirling_rest(x: float) -> float:
+def stirling_rest(x: float) -> float:
     """``log(gamma(x))`` without Stirling's formula, for x from ``STIRLING`` on: DLMF 5.11.1."""
     y = 1.0 / x
     total = 0.0
@@ -147,9 +147,9 @@ def log_gamma_u(a: float, x: float) -> float:
     """``x + log_gamma_q(a, x)``, also where x takes all digits."""
     if not (a > 0.0 and 2.0 * a + FAR < x < np.inf):
         return x + log_gamma_q(a, x)
-    head = a * np.log(x) - _log_gamma_1p(a)
+    head = a * np.log(x) - log_gamma_1p(a)
     if a >= STIRLING:
-        head = a * np.log(x / a) + a - HALF_LOG_2_PI - 0.5 * np.log(a) - _stirling_rest(a)
+        head = a * np.log(x / a) + a - HALF_LOG_2_PI - 0.5 * np.log(a) - stirling_rest(a)
     return head + np.log(a) + _log_legendre(a, x)
 
 
@@ -195,7 +195,7 @@ def _above(a: float, x: float) -> float:
         n += 1
         term *= -x / n
         total += term / (a + n)
-    log = a * np.log(x) - _log_gamma_1p(a)
+    log = a * np.log(x) - log_gamma_1p(a)
     return -np.expm1(log) - a * np.exp(log) * total
 
 
@@ -203,16 +203,20 @@ def _above(a: float, x: float) -> float:
 def _log_gamma_head(a: float, x: float) -> float:
     """``log(x**a exp(-x) / gamma(a + 1))``: for large a from how far x is from a."""
     if a < STIRLING:
-        return a * np.log(x) - x - _log_gamma_1p(a)
-    return a * _log_less_line(x, a) - HALF_LOG_2_PI - 0.5 * np.log(a) - _stirling_rest(a)
+        return a * np.log(x) - x - log_gamma_1p(a)
+    return a * _log_less_line(x, a) - HALF_LOG_2_PI - 0.5 * np.log(a) - stirling_rest(a)
 
 
 @kernel
 def _log_less_line(x: float, y: float) -> float:
     """``log(x / y) - (x / y - 1)``, with all digits of what is near 0."""
     share = (x - y) / y
-    if abs(share) > 0.5:
-        return np.log(x / y) - share
+    return np.log(x / y) - share if abs(share) > 0.5 else less_line(share)
+
+
+@kernel
+def less_line(share: float) -> float:
+    """``log(1 + share) - share`` of up to one half, with all digits of what is near 0."""
     # (log(1 + s) is twice the inverse hyperbolic tangent of s / (2 + s))
     r = share / (2.0 + share)
     total, power, k = 0.0, 1.0, 3
@@ -224,7 +228,7 @@ def _log_less_line(x: float, y: float) -> float:
 
 
 @kernel
-def _log_gamma_1p(a: float) -> float:
+def log_gamma_1p(a: float) -> float:
     """``log(gamma(1 + a))`` of a positive number, with all digits of a small one."""
     return _log_gamma_2p(a) - np.log1p(a) if a <= 0.5 else _log_gamma_above_0(a + 1.0)
 

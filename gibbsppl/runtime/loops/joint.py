@@ -40,8 +40,17 @@ def joint_blocks(  # noqa: PLR0913, PLR0917
     There are ``counts[g]`` blocks of ``orders[g]`` elements. The entries ``filled`` are of the
     precision, ``linear`` has the coefficients of the elements; both are overwritten.
     """
-    inside = len(order) - border
-    x, z = _arranged(rng, linear, order)
+    x, z = arranged(rng, linear, order)
+    solve_blocks(filled, counts, orders, border, x, z)
+    placed(x, order, out)
+
+
+@kernel
+def solve_blocks(
+    filled: Floats, counts: Ints, orders: Ints, border: int, x: Floats, z: Floats
+) -> None:
+    """``L'^-1 (L^-1 x + z)`` of blocks and a border, in place of x; all else is overwritten."""
+    inside = len(x) - border
     stored = 0
     for g in range(len(counts)):
         stored += counts[g] * orders[g] ** 2
@@ -53,7 +62,6 @@ def joint_blocks(  # noqa: PLR0913, PLR0917
     for i in range(inside):
         x[i] += z[i]
     _backward_blocks(filled, counts, orders, x)
-    _placed(x, order, out)
 
 
 @kernel
@@ -100,8 +108,15 @@ def joint_band(
     The band has so many entries below the diagonal. The entries ``filled`` are of the precision,
     ``linear`` has the coefficients of the elements; both are overwritten.
     """
-    inside = len(order) - border
-    x, z = _arranged(rng, linear, order)
+    x, z = arranged(rng, linear, order)
+    solve_band(filled, width, border, x, z)
+    placed(x, order, out)
+
+
+@kernel
+def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) -> None:
+    """``L'^-1 (L^-1 x + z)`` of a band and a border, in place of x; all else is overwritten."""
+    inside = len(x) - border
     stored = inside * (width + 1)
     band = filled[:stored].reshape((inside, width + 1))
     side = filled[stored : stored + inside * border].reshape((inside, border))
@@ -122,7 +137,6 @@ def joint_band(
         for d in range(1, min(width, inside - 1 - i) + 1):
             total -= band[i, d] * x[i + d]
         x[i] = total / band[i, 0]
-    _placed(x, order, out)
 
 
 @kernel
@@ -143,7 +157,7 @@ def pencil(  # noqa: PLR0913, PLR0917
     """
     count, size = rows.shape[0], rows.shape[1]
     diagonal = _scaled_diagonals(scales, diagonals)
-    x, z = _arranged(rng, linear, order)
+    x, z = arranged(rng, linear, order)
     has_rows = _has_common_rows(diagonal)
     factors = _factors(scales, matrices, has_rows)
     for block in range(count):
@@ -156,7 +170,7 @@ def pencil(  # noqa: PLR0913, PLR0917
             backward(factors[block], own)
         else:
             _along_rows(rows[block], diagonal[block], own, noise)
-    _placed(x, order, out)
+    placed(x, order, out)
 
 
 @kernel
@@ -175,7 +189,7 @@ def _along_rows(rows: Floats, diagonal: Floats, x: Floats, z: Floats) -> None:
 
 
 @kernel
-def _arranged(rng: Generator, linear: Floats, order: Ints) -> tuple[Floats, Floats]:
+def arranged(rng: Generator, linear: Floats, order: Ints) -> tuple[Floats, Floats]:
     """The coefficients in the order of factorisation, and a standard normal number for each."""
     x, z = np.empty(len(order)), np.empty(len(order))
     for i in range(len(order)):
@@ -191,7 +205,7 @@ def _corner(filled: Floats, start: int, border: int) -> Floats:
 
 
 @kernel
-def _placed(x: Floats, order: Ints, out: Floats) -> None:
+def placed(x: Floats, order: Ints, out: Floats) -> None:
     """Values in the order of factorisation, in the order of the elements, into ``out``."""
     for i in range(len(order)):
         out[order[i]] = x[i]

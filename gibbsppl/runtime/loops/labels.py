@@ -13,7 +13,7 @@ import numpy as np
 
 from gibbsppl.runtime.types import Flags, Floats, Generator, Integers
 
-from . import kernel
+from . import inlined, kernel
 
 # Underflow beside a number above this (the largest being near one) is less than its rounding error.
 KEPT = 1e-290
@@ -36,6 +36,41 @@ def labels(rng: Generator, weights: Floats) -> int:
         total += np.exp(weights[k] - largest)
         weights[k] = total
     return _passed(weights, rng.random())
+
+
+@inlined
+def label_of_weights(rng: Generator, weights: Floats) -> int:
+    """The label drawn, of 0, 1, ..., with the given weights, which are overwritten.
+
+    Weights are added up four at once: in a sum of one after the other each waits for the last. The
+    label is counted, not searched for: no processor could guess where a search ends.
+    """
+    uniform = rng.random()
+    size = len(weights)
+    whole = size - size % 4
+    total = 0.0
+    for k in range(0, whole, 4):
+        total += (weights[k] + weights[k + 1]) + (weights[k + 2] + weights[k + 3])
+        weights[k + 3] = total
+    for k in range(whole, size):
+        total += weights[k]
+        weights[k] = total
+    if not 0.0 < total < np.inf:
+        raise ValueError("all labels have probability zero, or a weight is not a number")
+    threshold = uniform * total
+    label = 0
+    for k in range(3, whole, 4):
+        label += 4 if weights[k] <= threshold else 0
+    if label == whole:
+        while label < size - 1 and weights[label] <= threshold:
+            label += 1
+        return min(label, size - 1)
+    first = weights[label] + (weights[label - 1] if label > 0 else 0.0)
+    second = first + weights[label + 1]
+    third = second + weights[label + 2]
+    label += 1 if first <= threshold else 0
+    label += 1 if second <= threshold else 0
+    return label + (1 if third <= threshold else 0)
 
 
 @kernel

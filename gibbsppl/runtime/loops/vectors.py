@@ -131,7 +131,7 @@ def _by_label(rng: Generator, weights: Floats, left: int, out: Integers) -> None
 @kernel
 def mvnormal(rng: Generator, eta_1: Floats, eta_2: Floats, out: Floats) -> None:
     """A vector with log density ``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``."""
-    _precision(eta_2)
+    precision_factor(eta_2)
     out[:] = eta_1
     forward(eta_2, out)
     for k in range(len(out)):
@@ -140,7 +140,7 @@ def mvnormal(rng: Generator, eta_1: Floats, eta_2: Floats, out: Floats) -> None:
 
 
 @kernel
-def _precision(eta_2: Floats) -> None:
+def precision_factor(eta_2: Floats) -> None:
     """The lower Cholesky factor of ``-2 eta_2``, of its symmetric part, in place of it."""
     for i in range(len(eta_2)):
         for j in range(i + 1):
@@ -151,7 +151,7 @@ def _precision(eta_2: Floats) -> None:
 @kernel
 def wishart(rng: Generator, eta_1: float, eta_2: Floats, out: Floats) -> None:
     """A matrix with log density ``eta_1 log|X| + sum of eta_2[k, l] X[k, l]``."""
-    _precision(eta_2)
+    precision_factor(eta_2)
     size = len(out)
     factor = np.empty((size, size))
     _bartlett(rng, 2.0 * eta_1 + size + 1.0, factor)
@@ -168,7 +168,7 @@ def wishart(rng: Generator, eta_1: float, eta_2: Floats, out: Floats) -> None:
 @kernel
 def inverse_wishart(rng: Generator, eta_1: float, eta_2: Floats, out: Floats) -> None:
     """A matrix with log density ``eta_1 log|X| + sum of eta_2[k, l] (X^-1)[k, l]``."""
-    _precision(eta_2)
+    precision_factor(eta_2)
     size = len(out)
     factor = np.empty((size, size))
     _bartlett(rng, -2.0 * eta_1 - size - 1.0, factor)

@@ -98,9 +98,9 @@ def walk_probability(work: Floats) -> float:
 
 
 @kernel
-def walk_taken(work: Floats) -> bool:
-    """Whether the last step was taken."""
-    return bool(work[TAKEN])
+def walk_taken(work: Floats) -> float:
+    """1.0 if the last step was taken, else 0.0."""
+    return float(work[TAKEN])
 
 
 @kernel

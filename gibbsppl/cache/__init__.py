@@ -1,0 +1,9 @@
+"""The cache of derivations: what was derived once is read from the disk by the next process.
+
+- `fingerprint`: a digest of all that a derivation follows from, or that there is none
+- `folder`: files by digest, written whole, bounded in number and size
+- `packing` and `unpacking`: values as bytes and back, rows of tables by their names
+- `derivation`: what was derived of a model, at once or when asked for
+
+`gibbsppl.code.cache_folder` says where; docs/sampling.md says more.
+"""

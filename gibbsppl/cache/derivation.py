@@ -1,0 +1,148 @@
+"""What was derived of a model: what a run needs at once, the schedule when it is asked for.
+
+Comes in: what a derivation follows from, and how to make it. Goes out: a `Derivation`, made now or
+kept from another process. The schedule is kept too, but apart: reading it imports all modules of
+its steps, which a run does not need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gibbsppl.cache import folder
+from gibbsppl.cache.fingerprint import fingerprint
+from gibbsppl.cache.unpacking import unpacked
+from gibbsppl.code.worth import Worth
+from gibbsppl.initial.drawn_from import DrawnFrom
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph, Potential
+from gibbsppl.run.recording import Types
+
+if TYPE_CHECKING:
+    from gibbsppl.schedule.sweeps import Schedule
+
+# So many derivations are kept by one process: a study of a thousand data sets fills no disk.
+MOST_KEPT = 32
+
+_kept_by_now: list[bytes] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a run needs of a derivation.
+
+    ``limits`` are the potentials that join the declared graph: limits of parameters. ``source`` is
+    the generated module, ``text`` the schedule as text, ``dims`` the names of the dims of each
+    variable and quantity, ``types`` the integer types of those that are whole; ``looked_at`` is
+    seen before a run. ``worth`` is that of compiled sweeps, once a run has asked for it.
+    """
+
+    source: str
+    text: str
+    limits: tuple[Potential, ...]
+    dims: Mapping[str, tuple[str, ...]]
+    types: Types
+    looked_at: DrawnFrom
+    worth: Worth | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Derivation:
+    """The facts of a derivation, the ``graph`` with its limits, and the data that is read.
+
+    ``functions`` are the user's, by step. ``make`` derives the schedule, ``keep`` writes
+    facts that are more than there were.
+    """
+
+    facts: Facts
+    graph: Graph
+    known: Values
+    make: Callable[[], Schedule]
+    functions: Mapping[str, Callable[..., Any]]
+    made: Schedule | None = None
+    keep: Callable[[Facts], None] | None = None
+
+    @property
+    def looked_at(self) -> DrawnFrom:
+        """What is looked at of the steps before a run."""
+        return self.facts.looked_at
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule: as it was derived, or kept, or derived once more."""
+        if self.made is None:
+            self.made = self.make()
+        return self.made
+
+    def worth(self, estimate: Callable[[], Worth]) -> Worth:
+        """What compiled sweeps are worth: as it was kept, or as ``estimate`` finds it."""
+        if self.facts.worth is None:
+            self.facts = replace(self.facts, worth=estimate())
+            if self.keep is not None:
+                self.keep(self.facts)
+        assert self.facts.worth is not None
+        return self.facts.worth
+
+
+def derivation_of(
+    graph: Graph, data: Values, settings: Mapping[str, Any], derive: Callable[[], Derivation]
+) -> Derivation:
+    """The derivation that was kept for a graph, its data and settings, or a new one."""
+    if folder.folder() is None:
+        return derive()
+    key = fingerprint((graph, dict(data), dict(settings)))
+    if key is None:
+        return derive()
+    content = folder.read(key)
+    found = None if content is None else _restored(key, content, graph, data, derive)
+    if found is None:
+        found = derive()
+        if len(_kept_by_now) < MOST_KEPT:
+            _kept_by_now.append(key)
+            found.keep = _keeping(key, found, data)
+            found.keep(found.facts)
+    return found
+
+
+def _keeping(key: bytes, found: Derivation, data: Values) -> Callable[[Facts], None]:
+    """What keeps facts of a derivation, its arrays that are no data, and the schedule apart."""
+    from gibbsppl.cache.packing import packed  # noqa: PLC0415  (only after a derivation)
+
+    own = {n: None if a is data.get(n) else a for n, a in found.known.items()}
+    return partial(_keep, key, own, packed(found.schedule))
+
+
+def _keep(
+    key: bytes, own: Mapping[str, Any], schedule: bytes | None, facts: Facts
+) -> None:
+    """Keep a derivation."""
+    from gibbsppl.cache.packing import packed  # noqa: PLC0415  (only where something is new)
+
+    content = packed((facts, own, schedule))
+    if content is not None:
+        folder.write(key, content)
+
+
+def _restored(
+    key: bytes, content: bytes, graph: Graph, data: Values, derive: Callable[[], Derivation]
+) -> Derivation | None:
+    """The derivation that was kept; None if it cannot be read."""
+    try:
+        facts, own, schedule = unpacked(content)
+        known = {n: data[n] if a is None else a for n, a in own.items()}
+    except Exception:  # noqa: BLE001  (whatever is wrong with a file, a derivation replaces it)
+        return None
+
+    def make() -> Schedule:
+        try:
+            found: Schedule = unpacked(schedule)
+        except Exception:  # noqa: BLE001
+            return derive().schedule
+        return found
+
+    limited = replace(graph, potentials=(*graph.potentials, *facts.limits))
+    keep = partial(_keep, key, own, schedule)
+    return Derivation(facts, limited, known, make, {}, keep=keep)

@@ -1,0 +1,57 @@
+"""Maintained arrays, sums over the state: computed before they are read, shared while they hold.
+
+A scan keeps those that it changes up to date. What whole numbers were added to and taken off has
+its digits still: draws after the scan read it. Others are computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from gibbsppl.code.arrays.accesses import reads
+from gibbsppl.code.arrays.statements import Let
+from gibbsppl.code.lowering.parameters import parameter
+from gibbsppl.code.lowering.stored import Stored
+from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.schedule.parameters import NaturalParameter
+
+
+@contextmanager
+def with_maintained(
+    w: Workshop, kept: Collection[NaturalParameter], last: Mapping[str, int] | None = None
+) -> Iterator[dict[str, Stored]]:
+    """A context whose expressions read maintained arrays; ``last`` are axes to be stored last."""
+    before = w.read
+    for p in kept:
+        found = w.maintained.get(p.array)
+        if found is None or found.parameter != p or not found.is_current(w.statements):
+            found = _computed(w, p, (last or {}).get(p.array))
+        w.read = {**w.read, p.array: found}
+        w.maintained[p.array] = found
+    yield {p.array: w.read[p.array] for p in kept}
+    w.read = before
+
+
+def _computed(w: Workshop, p: NaturalParameter, last: int | None) -> Stored:
+    """An array computed anew."""
+    axes = range(len(p.axes))
+    order = tuple(a for a in axes if a != last) + (() if last is None else (last,))
+    name, first = w.fresh(p.array), len(w.statements)
+    value = parameter(w, p, f"{name}_sum")
+    factors = ", ".join(dict.fromkeys(c.factor for c in p.contributions))
+    w.add(Let(name, tuple(w.span(p.axes[a]) for a in order), value, factors))
+    own = reads(w.statements[first:])
+    return Stored(p, name, order, own, w.statements, len(w.statements))
+
+
+def kept_up(w: Workshop, names: Collection[str], whole: Collection[str]) -> None:
+    """Note which arrays a scan has kept up to date, and which of these by whole numbers."""
+    inexact = {w.maintained[n].name for n in names if n not in whole}
+    for n in names:
+        found = w.maintained[n]
+        if n in whole and not found.reads & inexact:
+            w.maintained[n] = replace(found, since=len(w.statements))
+        else:
+            del w.maintained[n]

@@ -1,0 +1,31 @@
+"""What compiled loops save, and what compiling them takes: an estimate, made once of a model.
+
+Comes out of `gibbsppl.code.costs`, which looks at the loops; what was derived keeps it, so that no
+loops are made where none are worth it.
+
+>>> [Worth(saved=1e-4, compiling=3.0).pays(sweeps) for sweeps in (20_000, 40_000)]
+[False, True]
+>>> NEVER.pays(10**9)
+False
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """The seconds that each sweep in loops saves, and those that compiling takes."""
+
+    saved: float
+    compiling: float
+
+    def pays(self, sweeps: int) -> bool:
+        """Whether so many sweeps in loops save more than compiling them takes."""
+        return sweeps * self.saved > self.compiling
+
+
+# Of a sweep that cannot be carried out in loops.
+NEVER = Worth(saved=0.0, compiling=math.inf)

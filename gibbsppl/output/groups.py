@@ -1,0 +1,137 @@
+"""Groups of draws in ArviZ's layout: what a file or a tree of data sets holds, as plain arrays.
+
+Comes in: a ``Draws``. Goes out: groups ``posterior``, ``sample_stats``, ``observed_data`` and
+``constant_data``, each with its arrays and the labels along its dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+import gibbsppl
+from gibbsppl.output.arrays import Array, Attributes, Named
+
+LIBRARY = "gibbsppl"
+OURS = ("inference_library", "inference_library_version")
+
+# The first dims of what is recorded at each draw, and the groups that have them.
+SAMPLED = ("chain", "draw")
+SAMPLED_GROUPS = ("posterior", "sample_stats")
+
+
+class Draws(Protocol):
+    """The attributes of `gibbsppl.Draws` that are written."""
+
+    @property
+    def values(self) -> Mapping[str, Array]:
+        """The draws of each variable."""
+
+    @property
+    def coords(self) -> Mapping[str, Array]:
+        """The labels along dims."""
+
+    @property
+    def sample_stats(self) -> Mapping[str, Array]:
+        """What is known of each draw."""
+
+    @property
+    def observed_data(self) -> Mapping[str, Named]:
+        """The observations."""
+
+    @property
+    def constant_data(self) -> Mapping[str, Named]:
+        """All other data."""
+
+    @property
+    def attributes(self) -> Attributes:
+        """How the draws were made."""
+
+    @property
+    def chains(self) -> int:
+        """The number of chains."""
+
+    @property
+    def draws(self) -> int:
+        """The number of draws of each chain."""
+
+    def dims_of(self, name: str) -> tuple[str, ...]:
+        """The dims of a variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The arrays of one group, by name in a model, and the labels along each of their dims."""
+
+    arrays: Mapping[str, Named]
+    labels: Mapping[str, Array]
+
+    def key(self, name: str) -> str:
+        """The name of an array in a file: like a dim's it gets a ``_``, as labels have that name.
+
+        >>> Group({}, {"day": np.arange(3)}).key("day")
+        'day_'
+        """
+        return name + "_" * (name in self.labels)
+
+
+def groups_of(draws: Draws) -> dict[str, Group]:
+    """The groups of draws and their data, by name; empty ones are left out."""
+    positions = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws)}
+    coords = {**positions, **draws.coords}
+    groups: dict[str, dict[str, Named]] = {
+        "posterior": {n: (SAMPLED + draws.dims_of(n), v) for n, v in draws.values.items()},
+        "sample_stats": {n: (SAMPLED, v) for n, v in draws.sample_stats.items()},
+        "observed_data": dict(draws.observed_data),
+        "constant_data": dict(draws.constant_data),
+    }
+    return {name: _group(arrays, coords) for name, arrays in groups.items() if arrays}
+
+
+def _group(arrays: Mapping[str, Named], coords: Mapping[str, Array]) -> Group:
+    sizes = {d: n for dims, v in arrays.values() for d, n in zip(dims, v.shape, strict=True)}
+    return Group(arrays, {d: _saved(coords.get(d, np.arange(n))) for d, n in sizes.items()})
+
+
+def attributes_of(draws: Draws) -> dict[str, float | str | np.integer | np.floating]:
+    """The attributes of a file and of each of its groups."""
+    told = {name: _plain(value) for name, value in draws.attributes.items() if value is not None}
+    return {**dict(zip(OURS, (LIBRARY, gibbsppl.__version__), strict=True)), **told}
+
+
+def _saved(labels: Array) -> Array:
+    """Labels as a file can hold them: as text if of several types, of others' types, or far times.
+
+    >>> _saved(np.array(["2020-01-01", "9999-01-01"], "datetime64[D]"))
+    array(['2020-01-01', '9999-01-01'], dtype='<U10')
+    """
+    is_lost = labels.dtype.kind == "O" or (labels.dtype.kind in "mM" and _are_lost(labels))
+    return np.array([str(label) for label in labels]) if is_lost else labels
+
+
+def _are_lost(times: Array) -> bool:
+    """Whether times would be others when read back, as 64 bits of nanoseconds."""
+    kind, (unit, count) = times.dtype.kind, np.datetime_data(times.dtype)
+    if count != 1 or (kind == "m" and unit in ("Y", "M")):  # (no unit of a file; of no one length)
+        return True
+    try:
+        read_back = times.astype(f"{kind}8[ns]").astype(times.dtype)
+    except OverflowError:
+        return True
+    return bool((read_back != times).any())
+
+
+def _plain(value: object) -> float | str | np.integer | np.floating:
+    """An attribute as a file can hold it: a number of at most 64 bits, or text."""
+    match value:
+        case bool():
+            return int(value)
+        case int() if abs(value) >= 1 << 63:
+            return str(value)
+        case int() | float() | np.integer() | np.floating():
+            return value
+        case _:
+            return str(value)

@@ -1,0 +1,283 @@
+"""Moves on request and orders that are drawn, in loops: the sweep is the one in NumPy."""
+
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+from replays import beside
+from test_elliptical_slice import MODELS as ELLIPTICAL
+from test_elliptical_slice import compiled as elliptical
+from test_walks import chain_with_a_gap, groups, line, regression
+
+import gibbsppl as gp
+import models
+from gibbsppl.code.loop_text import statements as texts
+from gibbsppl.code.lowering import blocks, units
+from gibbsppl.code.lowering import elliptical as ellipses
+from gibbsppl.code.lowering import moves as lowered
+from gibbsppl.errors import NotLoweredError, RunError
+from gibbsppl.runtime import freeze
+
+
+def started(sampler, seed=7):
+    ((chain,), _) = sampler.initial_states(1, seed)
+    return chain.state, chain.rng
+
+
+def assert_the_same(sampler, sweeps=3):
+    program = sampler.loops()
+    state, rng = started(sampler)
+    for n in range(sweeps):
+        if n == sweeps - 1:
+            freeze(state)
+        assert beside(sampler, state, rng, program).far == []
+
+
+@cache
+def bounded():
+    """Values between bounds of all kinds, of which some are moved one by one."""
+    with gp.Model(coords={"n": 4}) as model:
+        low, high = gp.Data("low", -np.arange(4.0), dims="n"), gp.Data("high", 5.0)
+        x = gp.Uniform("x", low, high, dims="n")
+        below = gp.Normal("below", 0, sigma=1, upper=0.5)
+        share = gp.Beta("share", 2, 2, dims="n")
+        k = gp.Binomial("k", 9, share, dims="n")
+        gp.Normal("y", x.sum("n") + below, sigma=1, observed=1.0)
+        gp.Poisson("z", k + 1, dims="n", observed=[2, 0, 5, 3])
+    return model
+
+
+@cache
+def pieces(*, with_groups=False):
+    """Coefficients along two axes that are drawn as one vector, of each group."""
+    rng = np.random.default_rng(1)
+    own, of = (("g",), (2,)) if with_groups else ((), ())
+    with gp.Model(coords={"n": 6, "k": 3, "m": 2, "g": 2}) as model:
+        x = gp.Data("x", rng.standard_normal((6, 3)), dims=("n", "k"))
+        z = gp.Data("z", rng.standard_normal((6, 2)), dims=("n", "m"))
+        tau = gp.Gamma("tau", 2, rate=2)
+        b = gp.Normal("b", 0, tau=1, dims=("k", *own, "m"))
+        mu = (x * z * b).sum("k").sum("m")
+        gp.Normal("y", mu, tau=tau, dims=("n", *own), observed=rng.standard_normal((6, *of)))
+    return model
+
+
+def pieces_of_groups():
+    return pieces(with_groups=True)
+
+
+WALK, FIXED = gp.RandomWalk(), gp.RandomWalk(scale=0.7)
+AIMED = gp.RandomWalk(scale=0.7, target_accept=0.3)
+CASES = [
+    *((groups, n, k) for n in ("mu", "tau", "p", "a", "count") for k in (WALK, FIXED, AIMED)),
+    *((bounded, n, WALK) for n in ("below", "share", "k")),
+    *((chain_with_a_gap, n, WALK) for n in "xy"),
+    *((groups, n, gp.OverRelaxed(-0.6)) for n in ("mu", "a")),
+    *((m, n, gp.OverRelaxed(-0.6)) for m, n in ((line, "beta"), (pieces, "b"))),
+    (pieces_of_groups, "b", gp.OverRelaxed(-0.6)),
+    (groups, "mu", gp.Slice()),
+    (groups, "mu", gp.AdaptiveRejection()),
+]
+
+
+@pytest.mark.parametrize(("make", "name", "kernel"), CASES, ids=lambda v: getattr(v, "__name__", v))
+def test_a_sweep_by_a_kernel_in_loops_is_the_one_in_numpy(make, name, kernel):
+    assert_the_same(gp.compile(make(), kernels={name: kernel}))
+
+
+def test_elements_between_bounds_step_in_turn():
+    assert_the_same(gp.compile(bounded(), kernels={"x": WALK}, blocks={"x": "elements"}))
+
+
+@pytest.mark.parametrize("make", [pieces, pieces_of_groups])
+def test_a_draw_along_two_axes_in_loops_is_the_one_in_numpy(make):
+    sampler = gp.compile(make())
+
+    assert len(sampler.schedule.steps[0].dense) == 2
+    assert_the_same(sampler)
+
+
+def test_walks_of_vectors_are_made_in_numpy():
+    with pytest.raises(NotLoweredError, match="beta: a move of vectors"):
+        gp.compile(regression(), kernels={"beta": WALK}).loops()
+
+
+@pytest.mark.parametrize("name", [n for n in ELLIPTICAL if n != "effects"])
+def test_an_elliptical_slice_of_a_vector_in_loops_is_the_one_in_numpy(name):
+    assert_the_same(elliptical(ELLIPTICAL[name]))
+
+
+def test_ellipses_of_independent_elements_are_made_in_numpy():
+    with pytest.raises(NotLoweredError, match="x: independent elements"):
+        elliptical(ELLIPTICAL["effects"]).loops()
+
+
+# ---- orders ----------------------------------------------------------------------------------
+
+
+SCANS = ("random", "symmetric")
+
+
+@pytest.mark.parametrize("scan", SCANS)
+@pytest.mark.parametrize("name", ["pumps", "eight_schools", "hidden_markov", "gaussian_mixture"])
+def test_a_sweep_in_an_order_of_its_own_is_the_one_in_numpy(name, scan):
+    assert_the_same(gp.compile(getattr(models, name).model(), scan=scan), sweeps=4)
+
+
+@pytest.mark.parametrize("scan", [*SCANS, gp.RandomScan({"tau": 3.0, "mu": 0.5})], ids=str)
+def test_units_of_moves_in_an_order_of_their_own_are_those_in_numpy(scan):
+    kernels = {"tau": WALK, "mu": gp.OverRelaxed(), "count": gp.Slice()}
+
+    assert_the_same(gp.compile(groups(), kernels=kernels, scan=scan), sweeps=6)
+
+
+@pytest.mark.parametrize("weights", [None, [0.5, 2.0, 1.0]])
+def test_units_are_drawn_as_numpy_draws_them(weights):
+    from gibbsppl.runtime.loops.units import equal_units, weighted_units
+
+    ours, theirs = np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(20):
+        out = np.zeros(3, dtype=np.int64)
+        if weights is None:
+            equal_units(ours, out)
+            expected = theirs.integers(3, size=3)
+        else:
+            shares = np.array(weights) / sum(weights)
+            weighted_units(ours, np.cumsum(shares), out)
+            expected = theirs.choice(3, size=3, p=shares)
+        np.testing.assert_array_equal(out, expected)
+    assert ours.bit_generator.state == theirs.bit_generator.state
+
+
+# ---- compiled --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scan", ["systematic", "random", gp.RandomScan({"tau": 3.0})], ids=str)
+def test_compiled_loops_make_the_chain_of_plain_ones(scan):
+    pytest.importorskip("numba")
+    kernels = {"tau": WALK, "mu": gp.OverRelaxed(), "count": WALK, "a": AIMED}
+    assert_compiled_is_plain(gp.compile(groups(), kernels=kernels, scan=scan))
+
+
+def assert_compiled_is_plain(sampler):
+    program = sampler.loops()
+    state, rng = started(sampler)
+    chains = []
+    for functions in (program.plain(), program.compiled()):
+        own, stream = copy.deepcopy((state, rng))
+        arrays = program.arrays_of(own)
+        with np.errstate(all="ignore"):
+            functions.run(*program.arguments(stream, arrays), 5)
+        chains.append((arrays, stream.bit_generator.state))
+    (plain, stream), (compiled, other) = chains
+
+    assert stream == other
+    for array, values in plain.items():
+        np.testing.assert_allclose(compiled[array], values, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["process", "walk"])
+def test_compiled_elliptical_slices_make_the_chain_of_plain_ones(name):
+    pytest.importorskip("numba")
+    sampler = elliptical(ELLIPTICAL[name])
+    assert_compiled_is_plain(sampler)
+
+
+@pytest.mark.slow
+def test_the_share_of_accepted_steps_is_recorded_as_in_numpy():
+    pytest.importorskip("numba")
+    sampler = gp.compile(groups(), kernels={"tau": WALK, "mu": FIXED, "a": WALK})
+    draws = [
+        sampler.sample(40, warmup=3, chains=2, seed=3, thin=2, progress=False, backend=b)
+        for b in ("compiled", "numpy")
+    ]
+    rates = [d.sample_stats["acceptance of tau"] for d in draws]
+
+    assert draws[0].attributes["backend"] == "compiled"
+    assert set(draws[0].sample_stats) == set(draws[1].sample_stats)
+    assert set(np.unique(rates[0])) == {0.0, 0.5, 1.0}
+    shares = [d.sample_stats["acceptance of a"] * 6 for d in draws]
+    assert all(np.allclose(s, np.round(s)) for s in shares)
+    assert abs(shares[0].mean() - shares[1].mean()) < 1.0
+
+
+def test_what_is_first_moved_after_warm_up_does_not_adapt():
+    sampler = gp.compile(groups(), kernels={"tau": WALK})
+    program = sampler.loops()
+    state, rng = started(sampler)
+    del state["~tau"]
+    freeze(state)
+    arrays = program.arrays_of(state)
+    program.plain().sweep(*program.arguments(rng, arrays))
+
+    assert arrays["~tau.log_scale"] == 0
+    assert arrays["~tau.moves"] == 0
+    assert arrays["~tau.proposed"] == 1
+
+
+# ---- planted bugs ----------------------------------------------------------------------------
+
+
+def always_in_order(w):
+    turn = w.own_dim("turn", len(w.schedule.units))
+    table = w.given("units", (turn.dim,), np.arange(len(w.schedule.units)))
+    return units.Element(table, (units.Position(turn.dim),)), turn
+
+
+
+
+def not_counted(w, step, *_):
+    fields = {lowered.ACCEPTED: "float", lowered.PROPOSED: "int"}
+    names = (w.tuning(lowered.field_of(step.name, f), kind=k).array for f, k in fields.items())
+    return [lowered.Add(name, (), lowered.ZERO, ()) for name in names]
+
+
+def elliptical_model(name):
+    with gp.Model(coords={"t": 4}) as model:
+        ELLIPTICAL[name]()
+    return model
+
+
+PLANTED = {
+    "what is learnt is forgotten": (
+        lowered, "_learnt", lambda here, *_: lowered.Store(here, here), groups, {"tau": WALK}, {}
+    ),
+    "no step is counted": (
+        lowered, "_counted", not_counted, groups, {"tau": WALK}, {},
+    ),
+    "a walk between bounds without them": (
+        texts, "PROTOCOLS", {**texts.PROTOCOLS, "walk": texts.PROTOCOLS["slice"]}, bounded,
+        {"below": WALK}, {},
+    ),
+    "axes in another order": (
+        blocks, "_place", lambda spans: blocks.total([blocks.Position(s.dim) for s in spans]),
+        pieces, {}, {},
+    ),
+    "a normal part of the other sign": (
+        ellipses, "negative", lambda value: value, lambda: elliptical_model("process"),
+        {"x": gp.EllipticalSlice()}, {},
+    ),
+    "units in order": (units, "_drawn", always_in_order, groups, {}, {"scan": "random"}),
+    "alpha of the other sign": (
+        blocks, "Number", lambda value: lowered.Number(-value), line,
+        {"beta": gp.OverRelaxed(-0.6)}, {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_bugs_are_caught(name, monkeypatch):
+    module, function, wrong, make, kernels, settings = PLANTED[name]
+    sampler = gp.compile(make(), kernels=kernels, **settings)
+    state, rng = started(sampler)
+    monkeypatch.setattr(module, function, wrong)
+    try:
+        program = sampler.loops()
+        found = [line for _ in range(3) for line in beside(sampler, state, rng, program).far]
+    except (ArithmeticError, AssertionError, LookupError, RunError, ValueError) as error:
+        found = [str(error)]
+
+    assert found != []
