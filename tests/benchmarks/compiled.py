@@ -19,12 +19,9 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import statistics
 import sys
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
@@ -39,106 +36,19 @@ import loops_by_hand
 import markov_by_hand
 import peers
 import startup
+from side_by_side import (
+    HEADER,
+    TURNS,
+    Row,
+    beside,
+    by_hand,
+    in_loops,
+    in_numpy,
+    missing,
+    warmed,
+)
 
-import gibbsppl as gp
 from gibbsppl.errors import NotLoweredError
-from gibbsppl.initial.search import initial_state
-
-TURNS = 5
-HEADER = "| workload | peer | ours | peer's | ratio | target | verdict |\n|---|---|---:|---:|---:|---|---|"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What both sides took, turn by turn; a target is how much better than the peer to be.
-
-    ``least``: as many times faster at least. ``most``: as many times slower at most.
-    """
-
-    name: str
-    peer: str
-    turns: tuple
-    least: float | None = None
-    most: float | None = None
-    is_rate: bool = False
-
-    @property
-    def ratio(self):
-        """How many times faster ours is (slower, if the target is at most so much)."""
-        upwards = self.is_rate == (self.most is None)
-        return statistics.median(o / t if upwards or self.most else t / o for o, t in self.turns)
-
-    def __str__(self):
-        ours, theirs = (_shown(statistics.median(s), self.is_rate) for s in zip(*self.turns))
-        reached = self.ratio >= self.least if self.most is None else self.ratio <= self.most
-        target = f"≥ {self.least:g}" if self.most is None else f"≤ {self.most:g}"
-        verdict = "reached" if reached else "**missed**"
-        cells = self.name, self.peer, ours, theirs, f"{self.ratio:.2f}", target, verdict
-        return f"| {' | '.join(cells)} |"
-
-
-def _shown(value, is_rate):
-    """A rate in full, seconds in the unit that gives one to three digits before the point."""
-    if is_rate:
-        return f"{value:,.0f}/s"
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if value * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns"
-
-
-def missing(name, peer, what):
-    """The row of what cannot be measured, and why."""
-    return f"| {name} | {peer} | | | | | not measured: {what} |"
-
-
-# ---- a sweep of either side, as a function from a number of sweeps to CPU seconds of one ---------
-
-
-def started(model, **settings):
-    """The sampler of a model, a generator and a state to start from."""
-    sampler = gp.compile(model, **settings)
-    rng = np.random.default_rng(1)
-    state, _ = initial_state(rng, sampler.graph, sampler.data)
-    return sampler, rng, {n: np.array(x) for n, x in state.items()}
-
-
-def in_loops(model, warmup=3, **settings):
-    """Compiled sweeps."""
-    sampler, rng, state = started(model, **settings)
-    loops = sampler.loops()
-    arguments = loops.arguments(rng, loops.arrays_of(state))
-    run = loops.compiled().run
-    return warmed(peers.timed(lambda count: run(*arguments, count)), warmup)
-
-
-def in_numpy(model, warmup=3, **settings):
-    """Sweeps of the program in NumPy."""
-    sampler, rng, state = started(model, **settings)
-
-    def sweeps(count):
-        for _ in range(count):
-            sampler.program.sweep(rng, state, sampler.constants)
-
-    return warmed(peers.timed(sweeps), warmup)
-
-
-def by_hand(function, *arguments):
-    """Compiled sweeps that are written by hand."""
-    return warmed(peers.timed(lambda count: function(*arguments, count)), 3)
-
-
-def warmed(seconds, count):
-    """The function, after so many sweeps, the first of which compiles."""
-    seconds(count)
-    return seconds
-
-
-def beside(name, peer, ours, theirs, *, counts=(5, 5), turns=TURNS, **target):
-    """The row of both sides, turn about."""
-    found = tuple((ours(counts[0]), theirs(counts[1])) for _ in range(turns))
-    return Row(name, peer, found, **target)
-
 
 # ---- small models beside JAGS --------------------------------------------------------------------
 
@@ -181,8 +91,8 @@ def factorisation():
         for settings, told in (({"blocks": False}, "blocks=False"), ({}, "by default")):
             ours = in_loops(model, **settings)
             yield beside(f"{name}, {told}", "smurff", ours, theirs, counts=(3, 3), least=3)
-        ours = in_numpy(model, blocks=False)
-        yield beside(f"{name}, in NumPy, blocks=False", "smurff", ours, theirs, counts=(2, 3), least=1.2)
+        ours, title = in_numpy(model, blocks=False), f"{name}, in NumPy, blocks=False"
+        yield beside(title, "smurff", ours, theirs, counts=(2, 3), least=1.2)
 
 
 def machine():
@@ -243,8 +153,8 @@ def mixtures():
         yield beside(f"mixture of numbers, K = {labels}", "by hand", ours, hand, most=1.5)
     y, centres = large_models.pairs()
     start = np.full(10, 0.1), centres.copy(), np.tile(np.eye(2), (10, 1, 1))
-    parts = rng, np.ascontiguousarray(y.T), (10.0, 0.1, 10.0, 0.5)
-    hand = by_hand(loops_by_hand.mixture_of_pairs, *parts, *start, np.zeros(len(y), np.int64))
+    parts = rng, np.ascontiguousarray(y.T), (10.0, 0.1, 10.0, 0.5), start
+    hand = by_hand(loops_by_hand.mixture_of_pairs, *parts, np.zeros(len(y), np.int64))
     ours = in_loops(large_models.mixture_of_pairs(y, 10), warmup=20)
     yield beside("mixture of pairs, K = 10", "by hand", ours, hand, most=1.5)
 
@@ -282,7 +192,7 @@ def mixed(sweeps=200, due=15_000):
     try:
         seconds = in_loops(large_models.mixed())(sweeps) * due
     except MemoryError as error:
-        yield missing("mixed model, 425,112 observations", "15,000 sweeps", error)
+        yield missing("mixed model, 425,112 observations", "15,000 sweeps", str(error))
         return
     yield Row("mixed model, 425,112 observations", "a minute", ((seconds, 60.0),), most=1)
 
@@ -296,7 +206,7 @@ def rats_5000():
 
 GROWING = {
     "mixture of numbers, K = 5": (5000, lambda n: large_models.mixture(large_models.numbers(n), 5)),
-    "hidden Markov, K = 5": (5000, lambda n: large_models.markov(large_models.chain(n), 5)),
+    "hidden Markov, K = 5": (2000, lambda n: large_models.markov(large_models.chain(n), 5)),
     "groups of 5": (1000, large_models.groups),
     "mixed model": (5000, lambda n: large_models.mixed(n, n // 20)),
     "BPMF, K = 10": (

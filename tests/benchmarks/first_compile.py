@@ -11,6 +11,9 @@ Each figure is of a process of its own: a run of two compiled sweeps, less the s
 A line for each model, a row of Markdown; then the median and the largest of each column.
 """
 
+# Paths are set before what reads them is imported.
+# ruff: noqa: E402
+
 import os
 import statistics
 import subprocess

@@ -7,6 +7,7 @@ import counts_by_hand
 import machine
 import markov_by_hand
 import numpy as np
+from run import counts_model
 
 import gibbsppl as gp
 from models import (
@@ -19,7 +20,6 @@ from models import (
     lda,
     rats,
 )
-from run import counts_model
 
 USERS, ITEMS = 6040, 3706
 COUNTS = (6000, 4000)

@@ -3,9 +3,7 @@
 What a person writes who looks for speed: labels are drawn in blocks of points, for which all
 log weights, exponentials and running sums are loops without branches; the exponential is a
 polynomial that such loops vectorise; sums by label are added up where labels are drawn. The models
-are those of ``models/gaussian_mixture.py``, ``models/iris.py`` (of two measurements),
-``models/hidden_markov.py`` and ``models/ising.py``.
-
+are those of ``models/``: ``gaussian_mixture``, ``iris`` (of pairs), ``hidden_markov``, ``ising``.
 Comes in: a generator of NumPy and arrays, which are changed in place. Goes out: nothing.
 """
 
@@ -34,17 +32,8 @@ def exp_below(x):
     whole = shifted - WHOLE
     rest = (x - whole * LN_2_HIGH) - whole * LN_2_LOW
     found = SERIES[0]
-    found = found * rest + SERIES[1]
-    found = found * rest + SERIES[2]
-    found = found * rest + SERIES[3]
-    found = found * rest + SERIES[4]
-    found = found * rest + SERIES[5]
-    found = found * rest + SERIES[6]
-    found = found * rest + SERIES[7]
-    found = found * rest + SERIES[8]
-    found = found * rest + SERIES[9]
-    found = found * rest + SERIES[10]
-    found = found * rest + SERIES[11]
+    for k in range(1, len(SERIES)):
+        found = found * rest + SERIES[k]
     scaled = np.float64(found).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)
     return np.int64(scaled).view(np.float64)
 
@@ -112,14 +101,15 @@ def mixture(rng, y, weight, mu, tau, z, sweeps):
 
 
 @loops
-def mixture_of_pairs(rng, y, prior, weight, mu, tau, z, sweeps):
-    """Sweeps of the mixture of pairs ``y[0, :], y[1, :]``.
+def mixture_of_pairs(rng, y, prior, state, z, sweeps):
+    """Sweeps of the mixture of pairs ``y[0, :], y[1, :]``; the prior of means is about 0.
 
-    ``prior``: concentration, the mean's strength and the degrees of freedom, and the scale. The
-    prior of means is about 0.
+    ``prior``: concentration, the mean's strength, degrees of freedom, scale. ``state``: weights,
+    means and precisions.
     """
-    labels = len(mu)
     concentration, strength, nu, scale = prior
+    weight, mu, tau = state
+    labels = len(mu)
     weights, top, total = np.empty((labels, BLOCK)), np.empty(BLOCK), np.empty(BLOCK)
     label = np.empty(BLOCK, np.int64)
     count, sums, squares = np.empty(labels), np.empty((labels, 2)), np.empty((labels, 3))
@@ -224,8 +214,7 @@ def markov(rng, counts, rate, moves, z, sweeps):
                     now[k] = passed[k] * total
                     filtered[first + b, k] = now[k]
         pairs[:] = 0.0
-        sums[:] = 0.0
-        years[:] = 0.0
+        sums[:] = years[:] = 0.0
         after = 0
         for t in range(length - 1, -1, -1):
             total = 0.0
