@@ -18,10 +18,10 @@ def smurff(found, shape, factors):
     user, item, value = found
     table = sparse.coo_matrix((value, (user, item)), shape=shape).tocsr()
     run = {"burnin": 10**6, "nsamples": 1, "num_threads": 1, "verbose": 0, "seed": 1}
-    session = TrainSession(priors=["normal", "normal"], num_latent=factors, **run)
-    session.addTrainAndTest(table, None, FixedNoise(10.0))
-    session.init()
-    return timed(lambda count: [session.step() for _ in range(count)])
+    training = TrainSession(priors=["normal", "normal"], num_latent=factors, **run)
+    training.addTrainAndTest(table, None, FixedNoise(10.0))
+    training.init()
+    return timed(lambda count: [training.step() for _ in range(count)])
 
 
 def myfm(found, factors):
