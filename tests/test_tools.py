@@ -1,19 +1,17 @@
-"""The linter and the type checker, run as any other test."""
+"""The linter, run as any other test (the type checker: test_signatures)."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("command", [["ruff", "check", "."], ["mypy"]], ids=["ruff", "mypy"])
-def test_tools_find_nothing(command):
+def test_a_linter_finds_nothing():
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-m", "ruff", "check", "."],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
 
