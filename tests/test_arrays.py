@@ -33,6 +33,7 @@ from gibbsppl.code.arrays.expressions import (
 from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
+from gibbsppl.code.arrays.parting import parted
 from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.statements import (
     Add,
@@ -597,6 +598,54 @@ def test_what_does_not_move_with_the_argument_goes_out_of_a_log_density():
     *_, draw, _ = lifted(sweep_of(*LIFTED["of a log density"])).statements
 
     assert "exp" not in str(draw.density.value)
+
+
+# ---- parameters of draws -------------------------------------------------------------------------
+
+
+def normal(target, linear, quadratic, *over):
+    """A normal draw whose precision is positive."""
+    squared = times(Number(-1.0), call("exp", quadratic))
+    return Draw((target,), "normal", (Argument(linear), Argument(squared)), over)
+
+
+PARTED = {
+    "of one precision": (normal(el("a", I), el("x", I), el("v"), EVERY_I),),
+    "of a precision by column": (
+        normal(el("u", I, J), el("w", I, J), el("b", J), EVERY_I, EVERY_J),
+    ),
+    "of a precision for each": (normal(el("a", I), el("y"), el("x", I), EVERY_I),),
+    "one by one": (Loop((EVERY_I,), (normal(el("a", I), el("y"), el("v")),)),),
+    "changed by the loop itself": (
+        Loop((EVERY_I,), (normal(el("v"), el("x", I), el("v")), Store(el("a", I), el("v")))),
+    ),
+    "of data alone": (normal(el("u", I, J), el("b", J), el("x", I), EVERY_I, EVERY_J),),
+    "of numbers": (normal(el("a", I), el("x", I), ONE, EVERY_I),),
+}
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_draws_apart_from_their_parameters_leave_all_values(name):
+    sweep = sweep_of(*PARTED[name])
+
+    assert_same(printed(sweep), interpreted(sweep))
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("of one precision", ["a_deviation", "a_variance"]),
+        ("of a precision by column", ["u_deviation", "u_variance"]),
+        ("of a precision for each", []),
+        ("one by one", ["a_deviation", "a_variance"]),
+        ("changed by the loop itself", []),
+        ("of data alone", []),
+    ],
+)
+def test_parameters_that_positions_share_are_computed_before_the_draws(name, before):
+    done = passed(sweep_of(*PARTED[name]), parted, lifted, shared)
+
+    assert sorted({s.name for s in done.statements if isinstance(s, Let)} - {"v_part"}) == before
 
 
 # ---- sharing -------------------------------------------------------------------------------------

@@ -113,6 +113,19 @@ def test_draws_one_by_one_are_those_of_whole_arrays(name):
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("name", draws.PARTED)
+def test_a_draw_of_its_parameters_is_the_draw(name):
+    row, (eta, _) = draws.PARTED[name], IN_ORDER[name]
+    parts = [
+        [getattr(draws, part.function)(*(eta[n][i] for n in part.arguments)) for i in range(N)]
+        for part in row.parts
+    ]
+    arguments = (*(eta[n] for n in row.kept), *map(np.array, parts))
+    found = one_by_one(getattr(draws, row.draw), arguments)
+
+    np.testing.assert_array_equal(found, one_by_one(getattr(draws, name), eta))
+
+
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_whole_numbers_are_integers_and_others_are_floats(name):
     eta, known = IN_ORDER[name]

@@ -19,6 +19,7 @@ from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
+from gibbsppl.code.arrays.parting import parted
 from gibbsppl.code.arrays.recursions import unfolded
 from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.statements import Let
@@ -41,6 +42,7 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
     in_blocks,
     buffered,
     contracted,
+    parted,
     lifted,
     shared,
     halved,

@@ -30,6 +30,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.statements import Add, Let, Loop, Statement, Store
 from gibbsppl.runtime import functions
+from gibbsppl.runtime.loops import draws
 from gibbsppl.runtime.types import Array
 
 Arrays = dict[str, Array]
@@ -126,7 +127,9 @@ class _Evaluation:
                 return OPERATIONS["where"](holds, *found)
             case Apply(function=function, arguments=arguments):
                 found = [self.value(a, axes) for a in arguments]
-                call = OPERATIONS.get(function) or getattr(functions, function)
+                call = OPERATIONS.get(function) or getattr(functions, function, None)
+                if call is None:  # (a parameter of a draw)
+                    call = np.vectorize(getattr(draws, function), otypes=[float])
                 if function == "/":
                     found = [np.asarray(f, dtype=float) for f in found]
                 return call(*found)

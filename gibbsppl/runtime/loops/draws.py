@@ -11,6 +11,7 @@ numbers: the kernels check.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import exp, expm1, floor, inf, log, log1p, nextafter, sqrt
 
 from gibbsppl.runtime.draws import (
@@ -42,6 +43,33 @@ APART: Mapping[str, str] = {
     "negative_binomial": "whole arrays with counts beyond 2**31 have all their gammas first",
 }
 
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A parameter that a kernel computes of some of its arguments, by their numbers."""
+
+    function: str
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A kernel as another one, of arguments that are ``kept`` and of parameters."""
+
+    draw: str
+    kept: tuple[int, ...]
+    parts: tuple[Part, ...]
+
+
+_OF_PRECISION = (Part("variance", (1,)), Part("deviation", (1,)))
+PARTED: Mapping[str, Parted] = {
+    "normal": Parted("normal_of", (0,), _OF_PRECISION),
+    "log_normal": Parted("log_normal_of", (0,), _OF_PRECISION),
+    "half_normal": Parted("half_normal_of", (), (Part("deviation", (0,)),)),
+    "bernoulli": Parted("bernoulli_of", (), (Part("inverse_probability", (0,)),)),
+    "poisson": Parted("poisson_of", (), (Part("exp_of", (0,)),)),
+}
+
 # The largest mean that NumPy takes, and whole numbers that certainly are integers of 64 bits.
 LARGEST_POISSON = 9.223372006484771e18
 LARGEST_WHOLE = 2.0**62
@@ -50,10 +78,27 @@ LARGEST_WHOLE = 2.0**62
 @kernel
 def normal(rng: Generator, eta_1: float, eta_2: float) -> float:
     """A draw with log density ``eta_1 x + eta_2 x**2``."""
+    return normal_of(rng, eta_1, variance(eta_2), deviation(eta_2))
+
+
+@kernel
+def normal_of(rng: Generator, eta_1: float, variance_: float, deviation_: float) -> float:
+    """The same from the variance and the standard deviation that ``eta_2`` means."""
+    return eta_1 * variance_ + deviation_ * rng.standard_normal()
+
+
+@kernel
+def variance(eta_2: float) -> float:
+    """The variance of a normal distribution with log density ``eta_2 x**2``."""
     if not eta_2 < 0.0:
         raise ValueError("a precision of a normal draw is not positive")
-    variance = -0.5 / eta_2
-    return eta_1 * variance + sqrt(variance) * rng.standard_normal()
+    return -0.5 / eta_2
+
+
+@kernel
+def deviation(eta_2: float) -> float:
+    """The standard deviation of a normal distribution with log density ``eta_2 x**2``."""
+    return sqrt(variance(eta_2))
 
 
 @kernel
@@ -116,13 +161,25 @@ def exponential(rng: Generator, eta_1: float) -> float:
 @kernel
 def half_normal(rng: Generator, eta_1: float) -> float:
     """A draw with log density ``eta_1 x**2`` on x > 0."""
-    return at_least(abs(rng.standard_normal()) * sqrt(0.5 / _positive(-eta_1)), TINY)
+    return half_normal_of(rng, deviation(eta_1))
+
+
+@kernel
+def half_normal_of(rng: Generator, deviation_: float) -> float:
+    """The same from the standard deviation of the whole distribution."""
+    return at_least(abs(rng.standard_normal()) * deviation_, TINY)
 
 
 @kernel
 def log_normal(rng: Generator, eta_1: float, eta_2: float) -> float:
     """A draw with log density ``eta_1 log(x) + eta_2 log(x)**2``."""
     return from_log(normal(rng, eta_1 + 1.0, eta_2))
+
+
+@kernel
+def log_normal_of(rng: Generator, eta_1: float, variance_: float, deviation_: float) -> float:
+    """The same from the variance and the standard deviation that ``eta_2`` means."""
+    return from_log(normal_of(rng, eta_1 + 1.0, variance_, deviation_))
 
 
 @kernel
@@ -204,12 +261,21 @@ def uniform(rng: Generator, lower: float, upper: float) -> float:
 @kernel
 def bernoulli(rng: Generator, eta_1: float) -> int:
     """A draw of 0 or 1 with log odds ``eta_1``."""
+    return bernoulli_of(rng, inverse_probability(eta_1))
+
+
+@kernel
+def bernoulli_of(rng: Generator, inverse: float) -> int:
+    """The same from one over the probability of 1."""
+    return 1 if rng.random() * inverse < 1.0 else 0
+
+
+@kernel
+def inverse_probability(eta_1: float) -> float:
+    """One over the probability whose log odds are ``eta_1``; infinite where it overflows."""
     if eta_1 != eta_1:  # noqa: PLR0124  # NaN
         raise ValueError("the log odds of a draw are not a number")
-    if -eta_1 > LOG_HUGE:
-        rng.random()
-        return 0
-    return 1 if rng.random() * (1.0 + exp(-eta_1)) < 1.0 else 0
+    return 1.0 + exp_of(-eta_1)
 
 
 @kernel
