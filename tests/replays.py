@@ -26,7 +26,7 @@ import numpy as np
 from gibbsppl import runtime
 from gibbsppl.code.loop_text.loading import PLAIN
 from gibbsppl.code.loop_text.module import whole_text
-from gibbsppl.runtime import concave, loops, moves, walks
+from gibbsppl.runtime import concave, elliptical, loops, moves, walks
 from gibbsppl.runtime.draws import SMALL_SHAPE
 from gibbsppl.runtime.loops.slices import DISTANCE
 from gibbsppl.runtime.loops.walks import PROBABILITY, TAKEN
@@ -47,6 +47,7 @@ BY_DENSITY = {
     "slice_batch": (moves, "slice"),
     "slice_integers": (moves, "slice"),
     "walk_batch": (walks, "walk"),
+    "along_ellipses": (elliptical, "ellipse"),
 }
 STARTS = {
     "concave_start": "concave",
@@ -54,11 +55,14 @@ STARTS = {
     "slice_whole_start": "slice",
     "walk_start": "walk",
     "walk_whole_start": "walk",
+    "ellipse_start": "ellipse",
 }
-NEXTS = {"concave_next": "concave", "slice_next": "slice", "walk_next": "walk"}
-
-# What takes random numbers in the order of whole arrays where loops make it.
-IN_ORDER = {"elliptical_next"}
+NEXTS = {
+    "concave_next": "concave",
+    "slice_next": "slice",
+    "walk_next": "walk",
+    "ellipse_next": "ellipse",
+}
 
 # The smallest shape of the gammas that a draw is made of, for those in order unless it is small.
 SHAPES = {
@@ -213,7 +217,7 @@ class Tape:
         places.append((runtime, "chain", self.chain_recorded(runtime.chain)))
         for name, (module, kernel) in BY_DENSITY.items():
             function = self.moved(name, kernel, getattr(module, name))
-            places += [(runtime, name, function), (module, name, function)]
+            places += [(m, name, function) for m in (runtime, module) if hasattr(m, name)]
         places.append((moves.Width, "learn", self.learning(moves.Width.learn)))
         places.append((walks, "is_accepted", self.accepting(walks.is_accepted)))
         patches = [mock.patch.object(*place) for place in places]
@@ -280,14 +284,15 @@ class Tape:
         """A draw or move by a log density that is put on the tape."""
 
         def move(rng, *given, **named):
-            if self.depth:
-                return function(rng, *given, **named)
             bound = inspect.signature(function).bind(rng, *given, **named)
             bound.apply_defaults()
             own = bound.arguments
+            if self.depth or not own.get("apart", True):
+                return function(rng, *given, **named)
             start = np.array(own.get("start", own.get("x")))
             width = own.get("width")
-            ends = [np.array(own[e]) for e in ("lower", "upper")]
+            ends = ("mean", "noise") if kernel == "ellipse" else ("lower", "upper")
+            ends = [np.array(own[e]) for e in ends]
             arguments = [start, *ends, *([] if width is None else [np.array(width.value)])]
             if kernel == "walk":
                 arguments.append(np.array(own["walk"].log_scale))
@@ -298,7 +303,7 @@ class Tape:
                 is_whole = name == "slice_integers" or start.dtype.kind == "i"
                 points = between(start, np.asarray(drawn), is_whole=is_whole)
                 heights = [np.array(own["log_density"](p[()])) for p in points]
-            alone = start.ndim == 0 or (kernel == "concave" and start.size == 1)
+            alone = start.ndim == 0 or (kernel in {"concave", "ellipse"} and start.size == 1)
             heights = [np.broadcast_to(h, start.shape).ravel() for h in heights]
             call = Call(
                 arguments, np.asarray(drawn).ravel(), state, not alone, batch=start.shape,
@@ -349,7 +354,7 @@ class Tape:
                 scope[name] = self.started(name, scope[name])
             elif name in NEXTS:
                 scope[name] = self.gone_on(NEXTS[name], scope[name])
-            elif name in apart() - IN_ORDER:
+            elif name in apart():
                 scope[name] = self.replayed(name, scope[name])
         return scope
 
@@ -413,7 +418,7 @@ class Tape:
             call, k = self.next_element(kernel)
             for n, a in enumerate(given[skipped:]):
                 theirs, size = call.argument(n, k, 0), largest(call.arguments[n])
-                what = ("value", "lower end", "upper end", "width")[n]
+                what = ("value", "first number", "second number", "width")[n]
                 self.compare(f"{kernel}: {what} of draw {k}", a, theirs, CLOSE, size)
             self.asked[kernel] = Asked(call, k, lambda: begin(*given))
 

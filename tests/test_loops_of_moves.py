@@ -16,7 +16,8 @@ from gibbsppl.code.loop_text import statements as texts
 from gibbsppl.code.lowering import blocks, units
 from gibbsppl.code.lowering import elliptical as ellipses
 from gibbsppl.code.lowering import moves as lowered
-from gibbsppl.errors import NotLoweredError, RunError
+from gibbsppl.code.lowering import vector_walks as lowered_vectors
+from gibbsppl.errors import RunError
 from gibbsppl.runtime import freeze
 
 
@@ -98,19 +99,48 @@ def test_a_draw_along_two_axes_in_loops_is_the_one_in_numpy(make):
     assert_the_same(sampler)
 
 
-def test_walks_of_vectors_are_made_in_numpy():
-    with pytest.raises(NotLoweredError, match="beta: a move of vectors"):
-        gp.compile(regression(), kernels={"beta": WALK}).loops()
+@cache
+def vectors():
+    """Coefficients of two groups, some of them bounded, and a vector with gaps."""
+    rng = np.random.default_rng(2)
+    with gp.Model(coords={"n": 8, "k": 3, "g": 2}) as model:
+        x = gp.Data("x", rng.standard_normal((8, 3)), dims=("n", "k"))
+        beta = gp.Normal("beta", 0, sigma=2, dims=("g", "k"))
+        gamma = gp.Normal("gamma", 0, sigma=1, dims="k", lower=-1)
+        eta = (x * (beta + gp.exp(gamma))).sum("k")
+        gp.Poisson("y", gp.exp(eta), dims=("n", "g"), observed=rng.poisson(2, (8, 2)))
+    return model
 
 
-@pytest.mark.parametrize("name", [n for n in ELLIPTICAL if n != "effects"])
-def test_an_elliptical_slice_of_a_vector_in_loops_is_the_one_in_numpy(name):
+@cache
+def vector_with_gaps():
+    y = [0.4, np.nan, 1.0, np.nan, np.nan]
+    with gp.Model(coords={"t": 5}) as model:
+        z = gp.Normal("z", 0, sigma=1, dims="t", observed=y, missing=np.nan)
+        gp.Poisson("count", gp.exp(z.sum("t") / 3), observed=4)
+    return model
+
+
+VECTORS = [
+    *((vectors, n, k) for n in ("beta", "gamma") for k in (WALK, FIXED, AIMED)),
+    (vector_with_gaps, "z", WALK),
+    (regression, "beta", WALK),
+]
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "kernel"), VECTORS, ids=lambda v: getattr(v, "__name__", v)
+)
+def test_a_walk_of_vectors_in_loops_is_the_one_in_numpy(make, name, kernel):
+    sampler = gp.compile(make(), kernels={name: kernel})
+
+    assert sampler.schedule.step(name).joint
+    assert_the_same(sampler, sweeps=15)
+
+
+@pytest.mark.parametrize("name", ELLIPTICAL)
+def test_an_elliptical_slice_in_loops_is_the_one_in_numpy(name):
     assert_the_same(elliptical(ELLIPTICAL[name]))
-
-
-def test_ellipses_of_independent_elements_are_made_in_numpy():
-    with pytest.raises(NotLoweredError, match="x: independent elements"):
-        elliptical(ELLIPTICAL["effects"]).loops()
 
 
 # ---- orders ----------------------------------------------------------------------------------
@@ -161,7 +191,7 @@ def test_compiled_loops_make_the_chain_of_plain_ones(scan):
     assert_compiled_is_plain(gp.compile(groups(), kernels=kernels, scan=scan))
 
 
-def assert_compiled_is_plain(sampler):
+def assert_compiled_is_plain(sampler, sweeps=5):
     program = sampler.loops()
     state, rng = started(sampler)
     chains = []
@@ -169,7 +199,7 @@ def assert_compiled_is_plain(sampler):
         own, stream = copy.deepcopy((state, rng))
         arrays = program.arrays_of(own)
         with np.errstate(all="ignore"):
-            functions.run(*program.arguments(stream, arrays), 5)
+            functions.run(*program.arguments(stream, arrays), sweeps)
         chains.append((arrays, stream.bit_generator.state))
     (plain, stream), (compiled, other) = chains
 
@@ -179,11 +209,18 @@ def assert_compiled_is_plain(sampler):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["process", "walk"])
+@pytest.mark.parametrize("name", ["process", "walk", "effects"])
 def test_compiled_elliptical_slices_make_the_chain_of_plain_ones(name):
     pytest.importorskip("numba")
     sampler = elliptical(ELLIPTICAL[name])
     assert_compiled_is_plain(sampler)
+
+
+@pytest.mark.slow
+def test_compiled_walks_of_vectors_make_the_chain_of_plain_ones():
+    pytest.importorskip("numba")
+    kernels = {"beta": WALK, "gamma": AIMED}
+    assert_compiled_is_plain(gp.compile(vectors(), kernels=kernels), sweeps=12)
 
 
 @pytest.mark.slow
@@ -252,13 +289,24 @@ PLANTED = {
         texts, "PROTOCOLS", {**texts.PROTOCOLS, "walk": texts.PROTOCOLS["slice"]}, bounded,
         {"below": WALK}, {},
     ),
+    "vectors of another order": (
+        lowered_vectors, "place_in_one", lambda spans: lowered.ZERO, vectors, {"beta": WALK}, {},
+    ),
+    "a walk of vectors without bounds": (
+        lowered_vectors, "end_of", lambda *_: lowered.Number(-np.inf), vectors, {"gamma": WALK}, {},
+    ),
     "axes in another order": (
-        blocks, "_place", lambda spans: blocks.total([blocks.Position(s.dim) for s in spans]),
+        blocks, "place_in_one",
+        lambda spans: lowered.total([lowered.Position(s.dim) for s in spans]),
         pieces, {}, {},
     ),
     "a normal part of the other sign": (
         ellipses, "negative", lambda value: value, lambda: elliptical_model("process"),
         {"x": gp.EllipticalSlice()}, {},
+    ),
+    "a normal part of other elements": (
+        ellipses, "_of_element", lambda *_: (lowered.ZERO, lowered.ZERO),
+        lambda: elliptical_model("effects"), {"x": gp.EllipticalSlice()}, {},
     ),
     "units in order": (units, "_drawn", always_in_order, groups, {}, {"scan": "random"}),
     "alpha of the other sign": (

@@ -90,7 +90,7 @@ class EllipseMove(Kernel):
         return moved(f's["{name}"]', "elliptical_slice", arguments)
 
     def lower(self, workshop: Workshop, step: Move) -> None:
-        """The move of one vector; independent elements are moved by the program in NumPy."""
+        """The move of one vector, or of each of independent elements."""
         from gibbsppl.code.lowering.elliptical import lower_ellipse  # noqa: PLC0415  (if compiled)
 
         lower_ellipse(workshop, step, self.reference)

@@ -100,7 +100,7 @@ class RandomWalk(Kernel):
         return moved(state, name, f"{state}, {arguments}{bounds}{told}")
 
     def lower(self, workshop: Workshop, step: Move) -> None:
-        """The steps of single elements; those of vectors are made by the program in NumPy."""
+        """The steps of single elements, or of vectors."""
         from gibbsppl.code.lowering.moves import lower_walk  # noqa: PLC0415  (if compiled)
 
         lower_walk(workshop, step, self.scale, self.target_accept)

@@ -7,6 +7,8 @@ move ends (R. Nishihara, I. Murray and R. P. Adams, 2014, Journal of Machine Lea
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gibbsppl.errors import RunError
@@ -34,26 +36,42 @@ def elliptical_slice(
     mean, noise, normal = joint.normal(rng, s, given)
     now = joint.flat({name: s[name]})
     apart = not joint.pairs and np.shape(log_density(s[name])) == joint.shapes[name]
-    shape: tuple[int, ...] = now.shape if apart else (1,)
 
     def rest(x: Floats) -> Floats:
         """The log density besides the normal one."""
         found = np.asarray(log_density(joint.placed(s, x)[name]), dtype=float)
         return joint.flat({name: found}) - normal(x) if apart else found.sum() - normal(x).sum()
 
-    level = rest(now) - rng.standard_exponential(shape)
+    return joint.placed(s, along_ellipses(rng, now, mean, noise, rest, apart=apart))[name]
+
+
+def along_ellipses(
+    rng: Generator,
+    x: Floats,
+    mean: Floats,
+    noise: Floats,
+    log_density: Callable[[Floats], Floats],
+    *,
+    apart: bool,
+) -> Floats:
+    """The vector moved along an ellipse, or each of its elements along one of its own (``apart``).
+
+    ``log_density`` is one number then for each element.
+    """
+    shape: tuple[int, ...] = x.shape if apart else (1,)
+    level = log_density(x) - rng.standard_exponential(shape)
     if not (level > -np.inf).all():
         raise RunError("elliptical slice: the current value has no finite log density.")
     angle = rng.uniform(0, 2 * np.pi, shape)
     low, high = angle - 2 * np.pi, angle.copy()
-    new, waiting = now.copy(), np.ones(shape, dtype=bool)
+    new, waiting = x.copy(), np.ones(shape, dtype=bool)
     while waiting.any():
-        tried = mean + (now - mean) * np.cos(angle) + noise * np.sin(angle)
+        tried = mean + (x - mean) * np.cos(angle) + noise * np.sin(angle)
         tried = np.where(waiting, tried, new)
-        accepted = waiting & (rest(tried) >= level)
+        accepted = waiting & (log_density(tried) >= level)
         new = np.where(accepted, tried, new)
         waiting &= ~accepted
         low, high = np.where(angle < 0, angle, low), np.where(angle < 0, high, angle)
         waiting &= high - low > SHORTEST
-        angle = np.where(waiting, rng.uniform(low, high), angle)
-    return joint.placed(s, new)[name]
+        angle[waiting] = rng.uniform(low[waiting], high[waiting])
+    return new

@@ -28,6 +28,9 @@ ADAPTING = "~adapting"
 # The fields of a `Walk`: those that are numbers for each element, and those of the whole walk.
 SCALE, TARGET, ADAPTS, MOVES = "log_scale", "target", "adapting", "moves"
 ACCEPTED, PROPOSED = "accepted", "proposed"
+# Those that walks of vectors have besides, for each vector.
+MEAN, COVARIANCE, FACTOR, SHAPED = "mean", "covariance", "factor", "shaped"
+OF_VECTORS = (MEAN, COVARIANCE, FACTOR, SHAPED)
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
 # What has the share of the steps of a walk that were accepted since the draw before.
 RATE = ".rate"
@@ -73,8 +76,8 @@ def tuning_arrays(
         step, _, what = name.rpartition(".")
         own = state.get(step)
         if own is None:
-            value = (starts or {}).get(name, 0.0)
-            value = value and adapting if what == ADAPTS else value
+            value: Any = np.eye(shape[-1]) if what == FACTOR else (starts or {}).get(name, 0.0)
+            value = value * adapting if what == ADAPTS else value
         else:
             value = own.value if what == "width" else getattr(own, what)
         kind = np.int64 if what in WHOLE else np.float64
@@ -100,6 +103,10 @@ def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:
         arrays[f"{step}.{field}"]
         for field in (SCALE, TARGET, ADAPTS, MOVES, ACCEPTED, PROPOSED)
     )
-    return Walk(
+    walk = Walk(
         np.array(scale), float(target), bool(adapts), int(moves), float(accepted), int(proposed)
     )
+    for field in OF_VECTORS:
+        if (own := arrays.get(f"{step}.{field}")) is not None:
+            setattr(walk, field, np.array(own))
+    return walk

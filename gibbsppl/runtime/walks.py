@@ -10,7 +10,7 @@ Computing 18).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import EllipsisType
 
 import numpy as np
@@ -45,7 +45,8 @@ class Walk:
     """The adapted scales of a random walk, per element or per vector, and acceptance counts.
 
     ``factor`` times a standard normal vector is a step of unit scale (None where elements are
-    moved alone). ``accepted`` and ``proposed`` count steps since `taken_rate` was last called.
+    moved alone); ``shaped`` is 1 where steps have a shape that was learnt. ``accepted`` and
+    ``proposed`` count steps since `taken_rate` was last called.
     """
 
     log_scale: Floats
@@ -57,7 +58,7 @@ class Walk:
     mean: Floats | None = None
     covariance: Floats | None = None
     factor: Floats | None = None
-    shaped: set[int] = field(default_factory=set)
+    shaped: Floats | None = None
 
     def taken_rate(self) -> float:
         """The share of steps accepted since this was last asked; not a number if there were none.
@@ -84,6 +85,7 @@ class Walk:
         assert self.mean is not None
         assert self.covariance is not None
         assert self.factor is not None
+        assert self.shaped is not None
         size, n = u.size, self.moves + 1
         every = max(1, size // 10)  # (a factor costs more than a move of a long vector)
         away = u - self.mean[at]
@@ -97,9 +99,9 @@ class Walk:
             return
         shape = (n * self.covariance[at] + size * np.diag(variances)) / (n + size)
         self.factor[at] = np.sqrt(VECTOR / size) * np.linalg.cholesky(shape)
-        if at not in self.shaped:
+        if not self.shaped[at]:
             self.log_scale[at] = 0.0  # (the scale was for steps of another shape)
-            self.shaped.add(at)
+            self.shaped[at] = 1.0
 
 
 def walk_of(
@@ -133,7 +135,7 @@ def vector_walk_of(
         walk = walk_of(s, name, (count,), scale, target)
         walk.target = (ONE if size == 1 else MANY) if target is None else target
         walk.mean, walk.covariance = np.zeros((count, size)), np.zeros((count, size, size))
-        walk.factor = np.tile(np.eye(size), (count, 1, 1))
+        walk.factor, walk.shaped = np.tile(np.eye(size), (count, 1, 1)), np.zeros(count)
         if scale is None:
             walk.log_scale -= np.log(size) / 2
     found: Walk = s[key]

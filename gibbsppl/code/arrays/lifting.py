@@ -19,6 +19,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
+    Add,
     Choice,
     Density,
     Draw,
@@ -152,7 +153,7 @@ def _out_of(
     moving = {d.dim for d in over}
     before: list[Statement] = []
     for group in _groups(body):
-        others = [s for s in body if s not in group]
+        others = [s for s in body if s not in group and s not in before]
         is_read = reads(group) & writes(others)
         if not is_read and not writes(group) & writes(others) and not _free(group) & moving:
             before += group
@@ -161,9 +162,10 @@ def _out_of(
 
 
 def _groups(body: Sequence[Statement]) -> Iterator[list[Statement]]:
-    """New arrays by themselves, and with the call that fills or overwrites them, if none is drawn.
+    """New arrays with what is added to them, and with the call that fills or overwrites them.
 
-    (What a kernel overwrites has to be made anew for the next call.)
+    Nothing that is drawn is among these. (What a kernel overwrites has to be made anew for the next
+    call.)
     """
     lets = {s.name: s for s in body if isinstance(s, Let)}
     bound: set[str] = set()
@@ -174,9 +176,10 @@ def _groups(body: Sequence[Statement]) -> Iterator[list[Statement]]:
             bound.update(own)
             if not s.is_random:
                 yield [*(lets[n] for n in own), s]
+    added = {n: [s for s in body if isinstance(s, Add) and s.array == n] for n in lets}
     for name, s in lets.items():
         if name not in bound:
-            yield [s]
+            yield [s, *added[name]]
 
 
 def _free(group: Sequence[Statement]) -> set[str]:

@@ -27,7 +27,7 @@ class Protocol:
 
     ``work`` makes the array that it works in; ``told`` are functions of that array: what is known
     of the move afterwards. ``of_vectors``: the kernel asks at a vector, the last of its arguments
-    when it goes on, with those of the draw before it.
+    when it goes on, with those of the draw before it; what is told belongs to the last targets.
     """
 
     work: str
@@ -41,6 +41,17 @@ class Protocol:
 PROTOCOLS: Mapping[str, Protocol] = {
     "elliptical": Protocol(
         "elliptical_work", "elliptical_start", "elliptical_next", of_vectors=True
+    ),
+    "ellipse": Protocol("elliptical_work", "ellipse_start", "ellipse_next"),
+    "walk_vector": Protocol(
+        "vector_walk_work",
+        "vector_walk_start",
+        "vector_walk_next",
+        told=(
+            *("vector_walk_taken", "vector_walk_density"),
+            *("vector_walk_scale", "vector_walk_shaped"),
+        ),
+        of_vectors=True,
     ),
     "concave": Protocol("concave_work", "concave_start", "concave_next"),
     "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
@@ -152,17 +163,19 @@ class Lines:
         begun = ["rng", work] if protocol.starts_randomly else [work]
         candidate = self.writer.array(density.argument)
         found = [*self.of(density.body), f"{work}[1] = {self.writer.text(density.value)}"]
+        count = len(s.targets) - len(protocol.told)
+        told = [
+            f"{self.writer.element(t)} = {self.writer.kernel(function)}({work})"
+            for t, function in zip(s.targets[count:], protocol.told, strict=True)
+        ]
         if protocol.of_vectors:
             called = ", ".join(["rng", work, *arguments, candidate])
-            return [f"{start}({work})", f"while {more}({called}):", *indented(found)]
+            return [f"{start}({work})", f"while {more}({called}):", *indented(found), *told]
         body = [f"{candidate} = {work}[0]", *found]
         return [
             f"{start}({', '.join([*begun, *arguments])})",
             f"while {more}(rng, {work}):",
             *indented(body),
             f"{self.writer.element(s.targets[0])} = {work}[0]",
-            *(
-                f"{self.writer.element(t)} = {self.writer.kernel(told)}({work})"
-                for t, told in zip(s.targets[1:], protocol.told, strict=True)
-            ),
+            *told,
         ]

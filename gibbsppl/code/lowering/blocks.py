@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.expressions import (
-    ONE,
     ZERO,
     Element,
     Expr,
@@ -15,13 +14,12 @@ from gibbsppl.code.arrays.expressions import (
     Position,
     Span,
     product,
-    total,
 )
 from gibbsppl.code.arrays.statements import Argument, Draw, Let, Store
 from gibbsppl.code.lowering.draws import drawn_into, local_for
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import parameter
-from gibbsppl.code.lowering.selections import Selection
+from gibbsppl.code.lowering.selections import Selection, place_in_one
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -49,7 +47,7 @@ def lower_block(w: Workshop, step: FamilyDraw) -> None:
     new = local_for(w, f"{block.array}_drawn", (*over, *own), "float")
     w.add(Draw((new,), step.draw_function, tuple(found), over, own, note=step.name))
     spans = tuple(map(w.span, block.dense))
-    value = Element(new.array, (*new.indices[: len(over)], _place(spans)))
+    value = Element(new.array, (*new.indices[: len(over)], place_in_one(spans)))
     w.add(Store(target, value, (*over, *spans)))
 
 
@@ -98,7 +96,7 @@ class _Block:
         array = w.fresh(f"{self.array}_in_one")
         before = tuple(Position(s.dim) for s in over)
         w.add(Let(array, (*over, *flats), ZERO))
-        target = Element(array, (*before, *map(_place, spans)))
+        target = Element(array, (*before, *map(place_in_one, spans)))
         w.add(Store(target, value, (*over, *(s for side in spans for s in side))))
         element = Element(array, (*before, *(Position(f.dim) for f in flats)))
         return Argument(element, flats, as_is=True)
@@ -109,12 +107,3 @@ class _Block:
         if len(spans) == 1:
             return spans
         return (Span(w.fresh(f"{self.array}_entry"), ZERO, product([s.stop for s in spans])),)
-
-
-def _place(spans: Sequence[Span]) -> Expr:
-    """The position of an element of several axes along one."""
-    strides = [product([s.stop for s in spans[n + 1 :]]) for n in range(len(spans))]
-    return total([
-        product([Position(s.dim), stride]) if stride != ONE else Position(s.dim)
-        for s, stride in zip(spans, strides, strict=True)
-    ])

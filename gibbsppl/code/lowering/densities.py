@@ -96,7 +96,7 @@ def _one(
     candidate, drawn = w.fresh(CANDIDATE), w.fresh(f"{array}_drawn")
     changed = step if isinstance(step, ChangedDraw) and step.change is not None else None
     now = current(w, step, chosen)
-    ends = tuple(Argument(_end(w, step, chosen, side)) for side in ("lower", "upper"))
+    ends = tuple(Argument(end_of(w, step, chosen, side)) for side in ("lower", "upper"))
     density = density_of(w, step, chosen, coefficients, candidate)
     w.add(Let(drawn, (), ZERO, is_empty=True))
     arguments = (Argument(now), *ends, *call.more)
@@ -106,7 +106,7 @@ def _one(
     w.add(Store(target, value if changed is None else undone(w, changed, chosen, value)))
 
 
-def _end(w: Workshop, step: DensityDraw, chosen: Selection, side: str) -> Expr:
+def end_of(w: Workshop, step: DensityDraw, chosen: Selection, side: str) -> Expr:
     """A bound of the support of what is drawn."""
     value = sp.sympify(getattr(step.support, side))
     # A bound that is another element of the same array is a term of the log density.
@@ -141,6 +141,12 @@ def density_of(
         raise NotLoweredError(f"{step.name}: a new variable that is read at several elements.")
     target = chosen.element(step.variables[0], dims)
     return Density(candidate, value, (Store(target, Element(candidate)),))
+
+
+def density_of_all(w: Workshop, step: DensityDraw) -> Expr:
+    """The log density of all elements."""
+    terms = sorted(step.terms, key=lambda c: -growth(c.value, step.place.array.name))
+    return total([w.expr(c.value) for c in terms])
 
 
 def _summed(e: Expr, here: Element) -> Expr | None:

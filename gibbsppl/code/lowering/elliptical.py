@@ -1,10 +1,12 @@
-"""Elliptical slice moves of vectors as statements, with the normal part of their log density."""
+"""Elliptical slice moves as statements, with the normal part of their log density."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 import numpy as np
 
-from gibbsppl.algebra.rounding import growth
 from gibbsppl.code.arrays.expressions import (
     TWO,
     ZERO,
@@ -14,14 +16,20 @@ from gibbsppl.code.arrays.expressions import (
     Position,
     Reduce,
     Span,
+    mapped,
     negative,
     product,
     total,
 )
-from gibbsppl.code.arrays.statements import Argument, Density, Draw, Let
-from gibbsppl.code.lowering.densities import CANDIDATE, coefficients_of, density_of
+from gibbsppl.code.arrays.statements import Argument, Density, Draw, Let, Store
+from gibbsppl.code.lowering.densities import (
+    CANDIDATE,
+    coefficients_of,
+    density_of,
+    density_of_all,
+)
 from gibbsppl.code.lowering.draws import local_for
-from gibbsppl.code.lowering.joint import own_dims, put_values, with_coefficients
+from gibbsppl.code.lowering.joint import own_dims, put_values, slots_of, with_coefficients
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.selections import selection
 from gibbsppl.code.lowering.workshop import Workshop, positions
@@ -35,17 +43,19 @@ from gibbsppl.schedule.kinds import DensityDraw, QuadraticDraw
 def lower_ellipse(w: Workshop, step: DensityDraw, reference: QuadraticDraw) -> None:
     """A move of an array along an ellipse through its value and a draw of its normal part."""
     joint = _joint_of(w, reference)
-    if not step.conditional.elements and joint.size > 1:
-        raise NotLoweredError(f"{step.name}: independent elements, each on an ellipse of its own.")
     if reference.kept or not is_covered(joint):
         raise NotLoweredError(f"{step.name}: {joint.layout.told}.")
     tables = tables_of(joint)
     (own,) = tables.arrays
     span = w.own_dim(f"{own.name}_moved", joint.size)
-    mean, noise, tried = (local_for(w, f"{own.name}_{n}", (span,), "float") for n in PARTS)
+    mean, noise = (local_for(w, f"{own.name}_{n}", (span,), "float") for n in PARTS)
     with w.with_dims(own_dims(reference)):
         given = with_coefficients(w, reference, joint, tables)
         w.add(Draw((mean, noise), f"{tables.kernel}_apart", given, own=(span,)))
+        if not step.conditional.elements and not joint.pairs:
+            _apart(w, step, reference, joint, (mean.array, noise.array))
+            return
+        tried = local_for(w, f"{own.name}_tried", (span,), "float")
         part = _quadratic(w, reference)
         now = w.fresh(f"{own.name}_before")
         w.add(Let(now, (span,), _element(w, own, joint, span)))
@@ -55,6 +65,42 @@ def lower_ellipse(w: Workshop, step: DensityDraw, reference: QuadraticDraw) -> N
     move = Draw((tried,), "elliptical", vectors, own=(span,), density=density, note=step.name)
     w.add(move)
     put_values(w, joint, own, tried.array)
+
+
+def _apart(
+    w: Workshop,
+    step: DensityDraw,
+    reference: QuadraticDraw,
+    joint: Joint,
+    vectors: tuple[str, str],
+) -> None:
+    """Moves of independent elements, each along an ellipse of its own."""
+    tables = tables_of(joint)
+    (own,), (array,) = tables.arrays, step.variables
+    dims, chosen = w.dims(array), selection(w, step)
+    coefficients, own_part = coefficients_of(w, step), _of_element(w, reference)
+    slots = np.arange(own.start, tables.size)
+    place = chosen.of(slots_of(w, joint, own, array, slots, 0))
+    target = chosen.element(array, dims)
+    with w.inside(*chosen.over) if chosen.over else nullcontext():
+        candidate, drawn_ = w.fresh(CANDIDATE), w.fresh(f"{array}_drawn")
+        found = density_of(w, step, chosen, coefficients, candidate)
+        linear, squares = map(chosen.of, own_part)
+        x = Element(candidate)
+        less = total([product([linear, x]), product([squares, Apply("**", (x, TWO))])])
+        density = replace(found, value=total([found.value, negative(less)]))
+        arguments = (target, *(Element(n, (place,)) for n in vectors))
+        w.add(Let(drawn_, (), ZERO, is_empty=True))
+        w.add(
+            Draw(
+                (Element(drawn_),),
+                "ellipse",
+                tuple(map(Argument, arguments)),
+                density=density,
+                note=step.name,
+            ),
+            Store(target, Element(drawn_)),
+        )
 
 
 def _joint_of(w: Workshop, reference: QuadraticDraw) -> Joint:
@@ -72,7 +118,7 @@ def _joint_of(w: Workshop, reference: QuadraticDraw) -> Joint:
 
 
 # The vectors that a move works with beside the current one.
-PARTS = ("mean", "noise", "tried")
+PARTS = ("mean", "noise")
 
 
 def _element(w: Workshop, own: Drawn, joint: Joint, span: Span) -> Element:
@@ -89,23 +135,33 @@ def _rest(
     """The log density besides the normal one, of the array with what is tried in its place."""
     with w.apart() as body:
         put_values(w, joint, own, tried)
-        value = _whole(w, step) if step.conditional.elements else _of_one(w, step, tried)
+        all_tied = step.conditional.elements
+        value = density_of_all(w, step) if all_tied else _of_elements(w, step, joint, own, tried)
     return Density(tried, total([value, negative(part)]), tuple(body))
 
 
-def _whole(w: Workshop, step: DensityDraw) -> Expr:
-    """The log density of all elements."""
-    terms = sorted(step.terms, key=lambda c: -growth(c.value, step.place.array.name))
-    return total([w.expr(c.value) for c in terms])
+def _of_element(w: Workshop, reference: QuadraticDraw) -> tuple[Expr, Expr]:
+    """The coefficients of an element and of its square in the normal part."""
+    ((name,), (linear,), (squares,)) = (reference.variables, reference.linear, reference.squares)
+    found = []
+    for q in (linear, squares):
+        spans = tuple(map(w.span, w.dims(name)))
+        coefficient = w.fresh("quadratic_coefficients")
+        value = parameter(w, q, f"{name}_quadratic") if q.contributions else ZERO
+        w.add(Let(coefficient, spans, value))
+        found.append(Element(coefficient, positions(w.dims(name))))
+    return found[0], found[1]
 
 
-def _of_one(w: Workshop, step: DensityDraw, tried: str) -> Expr:
-    """The log density of a single element, a function of a number."""
-    candidate = w.fresh(CANDIDATE)
-    w.add(Let(candidate, (), Element(tried, (ZERO,))))
-    found = density_of(w, step, selection(w, step), coefficients_of(w, step), candidate)
-    w.add(*found.body)
-    return found.value
+def _of_elements(w: Workshop, step: DensityDraw, joint: Joint, own: Drawn, tried: str) -> Expr:
+    """The sum of the log densities of elements whose normal part has products."""
+    (array,) = step.variables
+    chosen, candidate = selection(w, step), Element(w.fresh(CANDIDATE))
+    found = density_of(w, step, chosen, coefficients_of(w, step), candidate.array)
+    place = chosen.of(slots_of(w, joint, own, array, np.arange(own.start, joint.size), 0))
+    new = Element(tried, (place,))
+    value = mapped(found.value, lambda e: new if e == candidate else None)
+    return Reduce(value, chosen.over) if chosen.over else value
 
 
 def _quadratic(w: Workshop, reference: QuadraticDraw) -> Expr:

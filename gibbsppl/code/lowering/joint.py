@@ -69,7 +69,7 @@ def with_coefficients(
     w.add(Let(filled, (stored,), ZERO))
     for n, (name, squares) in enumerate(zip(step.variables, step.squares, strict=True)):
         own = tables.arrays[n]
-        slots = _slots(w, joint, own, name, tables.squares[own.start :], tables.stored)
+        slots = slots_of(w, joint, own, name, tables.squares[own.start :], tables.stored)
         _add(w, filled, slots, _times(squares, -2), f"{name}_squares", name)
     for n, pair in enumerate(step.pairs):
         _add_pair(w, filled, pair, tables, n)
@@ -114,12 +114,12 @@ def _linear(
     w.add(Let(linear, (drawn,), ZERO))
     for n, (name, p) in enumerate(zip(step.variables, step.linear, strict=True)):
         own = tables.arrays[n]
-        rows = _slots(w, joint, own, name, np.arange(own.start, tables.size), tables.size)
+        rows = slots_of(w, joint, own, name, np.arange(own.start, tables.size), tables.size)
         _add(w, linear, rows, p, f"{name}_linear", name)
     return drawn, linear
 
 
-def _slots(
+def slots_of(
     w: Workshop, joint: Joint, own: Drawn, name: str, slots: np.ndarray, other: int
 ) -> Element:
     """The place of each element of an array: of those that are not drawn, the last."""

@@ -13,16 +13,14 @@ from gibbsppl.code.arrays.expressions import (
     Expr,
     Number,
     Position,
-    Span,
-    negative,
     product,
     total,
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Let, Statement, Store
 from gibbsppl.code.lowering.densities import lower_by_density
-from gibbsppl.code.lowering.selections import Selection, selection
+from gibbsppl.code.lowering.selections import Selection, length_of, selection
+from gibbsppl.code.lowering.vector_walks import lower_vector_walk
 from gibbsppl.code.lowering.workshop import Workshop
-from gibbsppl.errors import NotLoweredError
 from gibbsppl.runtime.tuning import (
     ACCEPTED,
     ADAPTING,
@@ -57,6 +55,9 @@ def lower_slice(w: Workshop, step: DensityDraw) -> None:
 
 def lower_walk(w: Workshop, step: DensityDraw, scale: float | None, target: float | None) -> None:
     """A step of a random walk of each element, whose scale is learnt unless it is fixed."""
+    if step.joint:
+        lower_vector_walk(w, step, scale, target)
+        return
     chosen = selection(w, step)
     here = _by_element(w, step, chosen, field_of(step.name, SCALE), log(scale or 1.0))
     is_adaptive = scale is None or target is not None
@@ -84,8 +85,6 @@ def _by_element(
     w: Workshop, step: DensityDraw, chosen: Selection, name: str, start: float
 ) -> Element:
     """The element of a new part of the state that is of the element moved."""
-    if step.joint:
-        raise NotLoweredError(f"{step.name}: a move of vectors.")
     if chosen.one_by_one:
         dims = w.dims(step.variables[0])
         w.tuning(name, tuple(d.name for d in dims), start=start)
@@ -111,12 +110,7 @@ def _counted(w: Workshop, step: DensityDraw, chosen: Selection, taken: Element) 
     proposed = w.tuning(field_of(step.name, PROPOSED), kind="int")
     if chosen.one_by_one or not chosen.over:
         return [Add(accepted.array, (), taken, ()), Add(proposed.array, (), ONE, ())]
-    together = product([_length(s) for s in chosen.over])
+    together = product([length_of(s) for s in chosen.over])
     any_ = Apply("where", (Apply("below", (Number(0), together)), ONE, ZERO))
     w.add(Add(proposed.array, (), any_, ()))
     return [Add(accepted.array, (), Apply("/", (taken, together)), ())]
-
-
-def _length(span: Span) -> Expr:
-    """The number of positions of a span."""
-    return span.stop if span.start == ZERO else total([span.stop, negative(span.start)])

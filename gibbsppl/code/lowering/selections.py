@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.code.arrays.expressions import Element, Expr, Number, Position, Span, at
+from gibbsppl.code.arrays.expressions import (
+    ONE,
+    ZERO,
+    Element,
+    Expr,
+    Number,
+    Position,
+    Span,
+    at,
+    negative,
+    product,
+    total,
+)
 from gibbsppl.code.arrays.sweeps import Array
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.derive.colours import Chart, Pattern
@@ -38,11 +50,18 @@ class Selection:
 
 def selection(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> Selection:
     """The selection of a step, whose draws are along the dims of an event."""
+    if not step.is_by_element:
+        return selection_at_once(w, step, event)
+    array = step.statement.target.array.name
+    dims = tuple(d for d in w.dims(array) if d not in event)
+    return _of_table(w, array, dims, _in_order(w, step, array, dims), one_by_one=True)
+
+
+def selection_at_once(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> Selection:
+    """The elements of a step, none of which is drawn given another that was drawn before."""
     statement = step.statement
     array = statement.target.array.name
     dims = tuple(d for d in w.dims(array) if d not in event)
-    if step.is_by_element:
-        return _of_table(w, array, dims, _in_order(w, step, array, dims), one_by_one=True)
     if statement.known != 0:
         bounds = tuple(map(bounds_of, step.region))
         stems = tuple(f"{array}_missing_{d.name}" for d in dims)
@@ -82,3 +101,25 @@ def _of_table(
     w.own_sizes.setdefault(along, prod(w.size(d) for d in dims))  # (no more than these)
     return Selection(over, indices, one_by_one)
 
+
+
+def place_in_one(spans: Sequence[Span]) -> Expr:
+    """The position of an element of several spans along one, where it is counted from 0."""
+    strides = [product([length_of(s) for s in spans[n + 1 :]]) for n in range(len(spans))]
+    return total([
+        product([_from_start(s), stride]) if stride != ONE else _from_start(s)
+        for s, stride in zip(spans, strides, strict=True)
+    ])
+
+
+def _from_start(span: Span) -> Expr:
+    here = Position(span.dim)
+    match span.start:
+        case Number(value=value):
+            return Position(span.dim, -int(value))
+    return total([here, negative(span.start)])
+
+
+def length_of(span: Span) -> Expr:
+    """The number of positions of a span."""
+    return span.stop if span.start == ZERO else total([span.stop, negative(span.start)])

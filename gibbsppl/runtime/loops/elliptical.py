@@ -1,4 +1,4 @@
-"""Elliptical slice moves of a vector, whose log density the caller evaluates where it is asked to.
+"""Elliptical slice moves, whose log density the caller evaluates where it is asked to.
 
 The move of `gibbsppl.runtime.elliptical`, with the same random numbers. The caller draws from the
 normal part::
@@ -8,7 +8,9 @@ normal part::
     while elliptical_next(rng, work, now, mean, noise, tried):
         work[1] = ...  # the log density at ``tried``, less that of the normal part
 
-``noise`` is a draw of the normal part, less its mean. In the end ``tried`` is what is moved to.
+``noise`` is a draw of the normal part, less its mean. In the end ``tried`` is what is moved to. One
+number is moved by ``ellipse_start(work, now, mean, noise)`` and ``ellipse_next(rng, work)``: what
+is tried is ``work[0]``.
 """
 
 from __future__ import annotations
@@ -25,17 +27,19 @@ from gibbsppl.runtime.types import Floats, Generator
 from . import kernel
 
 APART: Mapping[str, str] = {
-    "elliptical_next": "independent elements of an array, each on an ellipse of its own, are moved "
+    "ellipse_next": "independent elements of an array, each on an ellipse of its own, are moved "
     "together, in rounds",
 }
 
-# Numbers: the log density that was asked for; the level of the slice, the angle, and the ends of
-# the arc that is left; what comes next.
-FOUND, LEVEL, ANGLE, LOW, HIGH, STAGE = 1, 2, 3, 4, 5, 6
-SIZE = 7
+# Numbers: what is tried, if it is one number; the log density that was asked for; the level of the
+# slice, the angle, and the ends of the arc that is left; what comes next. Of one number: its
+# current value, the mean and the noise.
+ASKED, FOUND, LEVEL, ANGLE, LOW, HIGH, STAGE, BEFORE, MEAN, NOISE = range(10)
+SIZE = 10
 
-# Stages: nothing is asked yet; then what the log density that is asked for is of.
-STARTED, CURRENT, TRIED = 0.0, 1.0, 2.0
+# Stages: nothing is asked yet; then what the log density that is asked for is of, or that nothing
+# is left to try.
+STARTED, CURRENT, TRIED, STAYS = 0.0, 1.0, 2.0, 3.0
 
 NO_DENSITY = "elliptical slice: the current value has no finite log density."
 
@@ -57,23 +61,59 @@ def elliptical_next(
     rng: Generator, work: Floats, now: Floats, mean: Floats, noise: Floats, tried: Floats
 ) -> bool:
     """Whether a log density is asked for, at ``tried``; if not, it is the vector moved to."""
-    found = float(work[FOUND])
     if work[STAGE] == STARTED:
         work[STAGE] = CURRENT
         tried[:] = now
         return True
-    if work[STAGE] == CURRENT:
-        _begin(rng, work, found)
-    elif found >= work[LEVEL]:
-        rng.random()  # (arrays draw a next angle for all of their elements)
-        return False
-    elif not _is_cut(rng, work):
-        tried[:] = now
+    if not _goes_on(rng, work):
+        if work[STAGE] == STAYS:
+            tried[:] = now
         return False
     c, s = cos(work[ANGLE]), sin(work[ANGLE])
     for i in range(now.size):
         tried[i] = mean[i] + (now[i] - mean[i]) * c + noise[i] * s
     return True
+
+
+@kernel
+def ellipse_start(work: Floats, now: float, mean: float, noise: float) -> None:
+    """Begin a move of one number."""
+    work[BEFORE] = now
+    work[MEAN] = mean
+    work[NOISE] = noise
+    work[STAGE] = STARTED
+
+
+@kernel
+def ellipse_next(rng: Generator, work: Floats) -> bool:
+    """Whether a log density is asked for, at ``work[0]``; if not, the number moved to is there."""
+    now, mean = float(work[BEFORE]), float(work[MEAN])
+    if work[STAGE] == STARTED:
+        work[STAGE] = CURRENT
+        work[ASKED] = now
+        return True
+    if not _goes_on(rng, work):
+        if work[STAGE] == STAYS:
+            work[ASKED] = now
+        return False
+    c, s = cos(work[ANGLE]), sin(work[ANGLE])
+    work[ASKED] = mean + (now - mean) * c + work[NOISE] * s
+    return True
+
+
+@kernel
+def _goes_on(rng: Generator, work: Floats) -> bool:
+    """Whether there is an angle to try, by the log density that was found."""
+    found = float(work[FOUND])
+    if work[STAGE] == CURRENT:
+        _begin(rng, work, found)
+        return True
+    if found >= work[LEVEL]:
+        return False
+    if _is_cut(rng, work):
+        return True
+    work[STAGE] = STAYS
+    return False
 
 
 @kernel
@@ -98,5 +138,7 @@ def _is_cut(rng: Generator, work: Floats) -> bool:
     """
     work[LOW if work[ANGLE] < 0 else HIGH] = work[ANGLE]
     low, high = float(work[LOW]), float(work[HIGH])
+    if not high - low > SHORTEST:
+        return False
     work[ANGLE] = rng.uniform(low, high)
-    return high - low > SHORTEST
+    return True
