@@ -30,9 +30,11 @@ from gibbsppl.code.arrays.expressions import (
     Span,
     walk,
 )
+from gibbsppl.code.arrays.few import written_out
 from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
+from gibbsppl.code.arrays.numbers import SMALL
 from gibbsppl.code.arrays.parting import parted
 from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.statements import (
@@ -66,6 +68,7 @@ STATE = {
     "b": Array(("j",), "state"),
     "t": Array(("k",), "state"),
     "u": Array(("i", "j"), "state"),
+    "q": Array(("k", "j"), "state"),
     "v": Array((), "state"),
     "y": Array((), "state"),
     "z": Array(("i",), "state", "int"),
@@ -313,6 +316,25 @@ REDUCTIONS = {
     "scattered by data": (el("t", K), total(EVERY_I, times(one_hot(G, K), el("a", I)))),
     "scattered by the state": (el("t", K), total(EVERY_I, times(one_hot(Z, K), el("x", I)))),
     "a count": (el("t", K), total(EVERY_I, one_hot(Z, K))),
+    "of what members of a group share": (
+        el("t", K),
+        total((EVERY_I, EVERY_J), times(one_hot(Z, K), el("w", I, J), el("q", Z, J))),
+    ),
+    "of what members of a group of data share": (
+        el("t", K),
+        total((EVERY_I, EVERY_J), times(one_hot(G, K), el("u", I, J), el("q", G, J))),
+    ),
+    "of a factor that members share": (
+        el("t", K),
+        total((EVERY_I, EVERY_J), times(one_hot(Z, K), el("w", I, J), el("t", Z))),
+    ),
+    "of what members share and what not": (
+        el("t", K),
+        total(
+            (EVERY_I, EVERY_J),
+            times(one_hot(Z, K), plus(el("x", I), el("t", Z)), el("b", J), el("t", Z)),
+        ),
+    ),
     "scattered by two": (
         el("t", K),
         total(
@@ -459,6 +481,14 @@ def test_a_one_hot_sum_visits_each_position_once():
     ).statements
 
     assert str(added) == "add sum_x[z[i]] += x[i]  for i"
+
+
+def test_what_members_of_a_group_share_is_no_part_of_their_sum():
+    shared_ = REDUCTIONS["of what members of a group share"]
+    (_, of_members, _, of_groups, _) = contracted(sweep_of(set_to(*shared_))).statements
+
+    assert str(of_members) == "add sum_w[z[i], j] += w[i, j]  for i, j"
+    assert str(of_groups) == "add sum_q_sum_w[k] += q[k, j] * sum_w[k, j]  for k, j"
 
 
 def test_no_element_of_a_group_leaves_what_a_reduction_starts_from():
@@ -993,6 +1023,62 @@ def test_symmetric_sums_are_added_up_for_one_half(value, is_halved):
     assert (done != sweep) == is_halved
     assert_same(interpreted(done), interpreted(sweep))
     assert_same(printed(sweep), interpreted(sweep))
+
+
+def test_symmetric_sums_by_group_are_added_up_for_one_half():
+    pair, centred = (EVERY_J, Span("j2", ZERO, Size("j"))), plus(el("w", I, J), el("q", Z, J))
+    value = times(centred, plus(el("w", I, Position("j2")), el("q", Z, Position("j2"))))
+    read = total(pair, times(el("outer", K, J, Position("j2")), plus(J, J, Position("j2"))))
+    sweep = sweep_of(
+        Let("outer", (EVERY_K, *pair), ZERO),
+        Add("outer", (Z, J, Position("j2")), value, (EVERY_I, *pair)),
+        Store(el("t", K), read, (EVERY_K,)),
+    )
+    _, half, mirror, *_ = halved(sweep).statements
+
+    assert str(half).endswith("for i, j, j2 in 0..j + 1")
+    assert str(mirror) == "set outer[k, j2, j] = outer[k, j, j2]  for k, j, j2 in 0..j"
+    assert_same(interpreted(halved(sweep)), interpreted(sweep))
+    assert_same(printed(sweep), interpreted(sweep))
+
+
+# ---- small vectors -------------------------------------------------------------------------------
+
+J2 = Position("j2")
+PAIR = (EVERY_J, Span("j2", ZERO, Size("j")))
+SQUARED = total(PAIR, times(el("b", J), el("b", J2), el("m", J, J2)))
+LARGEST = total(EVERY_J, el("b", J), "max")
+VECTORS = sweep_of(
+    Draw(
+        (el("u", I, J),),
+        "mvnormal",
+        (
+            Argument(el("w", I, J), (EVERY_J,)),
+            Argument(times(NARROW, one_hot(J, J2)), PAIR),
+        ),
+        (EVERY_I,),
+        (EVERY_J,),
+    ),
+    Store(el("v"), plus(SQUARED, LARGEST)),
+    Store(el("y"), total((EVERY_I, EVERY_J), times(el("x", I), el("u", I, J)))),
+)
+
+
+def test_sums_over_small_vectors_are_written_out():
+    done = written_out(VECTORS, SIZES)
+
+    assert "size(j)" not in str(done)
+    assert str(done.statements[1].value).count("m[") == SIZES["j"] ** 2
+    assert [e.by for e in reductions(done)] == ["max", "sum"]
+    assert_same(interpreted(done), interpreted(VECTORS))
+    assert_same(printed(done), interpreted(VECTORS))
+
+
+def test_what_is_not_drawn_as_a_whole_keeps_its_size():
+    alone = sweep_of(*VECTORS.statements[1:])
+
+    assert written_out(alone, SIZES) == alone
+    assert written_out(VECTORS, SIZES | {"j": SMALL + 1}) == VECTORS
 
 
 # ---- random sweeps -------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
+from gibbsppl.code.arrays.few import written_out
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
@@ -62,7 +63,8 @@ def for_loops(sweep: Sweep) -> Sweep:
 
 def loops_of(schedule: Schedule, data: Values, constants: Constants) -> LoopProgram:
     """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy."""
-    sweep = for_loops(lowered(schedule, data, constants))
+    sizes = {d.name: n for d, n in schedule.whole.sizes.items()}
+    sweep = for_loops(written_out(lowered(schedule, data, constants), sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
     return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
 

@@ -197,6 +197,10 @@ class _Contraction:
         if e.by == "log_sum_exp":
             return self.log_sum_exp(e, before, s, fixed)
         hot, value = _parted(e, fixed)
+        if (apart := _by_group(e, hot, value, fixed)) is not None:
+            members, common, spans = apart
+            found = product([*common, self.reduced(members, before, s, fixed)])
+            return self.reduced(Reduce(found, spans), before, s, fixed) if spans else found
         kept = [self.span(d, s) for d in _in_order(e, fixed, s)]
         name = self.names.fresh(_stem(e, value, is_hot=bool(hot)))
         before.append(Let(name, tuple(kept), STARTS[e.by]))
@@ -232,6 +236,32 @@ class _Contraction:
         summed = self.reduced(Reduce(away, e.spans), before, s, fixed)
         found = total([largest, Apply("log", (summed,))])
         return Apply("where", (Apply("below", (Number(-inf), largest)), found, largest))
+
+
+def _by_group(
+    e: Reduce, hot: Sequence[Hot], value: Expr, fixed: frozenset[str]
+) -> tuple[Reduce, list[Expr], tuple[Span, ...]] | None:
+    """A sum over the members of each group, what these have in common, and what it is summed over.
+
+    ``sum(n, j: [z[n] == k] * x[n, j] * t[z[n], j])`` is the sum over ``j`` of ``t[k, j]`` times
+    ``sum(n: [z[n] == k] * x[n, j])``. None where members have nothing in common.
+    """
+    axes = {h.index: h.axis for h in hot if h.dim is not None and h.dim not in fixed}
+    if e.by != "sum" or not hot or len(axes) < len(hot):
+        return None
+    moving = frozenset[str]().union(*(h.index.free for h in hot))
+    own, common = list[Expr](), list[Expr]()
+    for f in value.parts if is_call(value, "*") else (value,):
+        of_group = mapped(f, lambda x: axes.get(x) if isinstance(x, Element) else None)
+        is_common = bool(f.arrays) and not of_group.free & moving
+        (common if is_common else own).append(of_group if is_common else f)
+    if not common:
+        return None
+    outer = frozenset[str]().union(*(f.free for f in common)) - moving
+    spans = tuple(x for x in e.spans if x.dim in outer)
+    is_hot = [Apply("equals", (h.index, h.axis)) for h in hot]
+    inner = tuple(x for x in e.spans if x.dim not in outer)
+    return Reduce(product([*is_hot, *own]), inner), common, spans
 
 
 def _where_hot(
@@ -321,11 +351,17 @@ def _in_order(e: Reduce, fixed: frozenset[str], s: Statement | None) -> list[str
     for x in elements(e.body):
         found += [i.dim for i in x.indices if isinstance(i, Position)]
     every = list(dict.fromkeys(found))
+    last = _computed_positions(e.body)
     own = e.free - fixed
     outer = {x.dim: n for n, x in enumerate(spans_of(s))} if s is not None else {}
-    return sorted(
-        own, key=lambda d: (every.index(d) if d in every else -1, outer.get(d, len(outer)), d)
-    )
+    places = {d: len(every) if d in last else -1 for d in own} | {d: n for n, d in enumerate(every)}
+    return sorted(own, key=lambda d: (places[d], outer.get(d, len(outer)), d))
+
+
+def _computed_positions(e: Expr) -> frozenset[str]:
+    """The dims whose positions are parts of what an index is computed of: lanes of a block."""
+    indices = (i for x in elements(e) for i in x.indices if isinstance(i, Apply))
+    return frozenset[str]().union(*(i.free for i in indices))
 
 
 def _ordered(

@@ -34,20 +34,23 @@ def _of(statements: Iterable[Statement]) -> tuple[Statement, ...]:
             found.append(replace(s, body=_of(s.body)))
         elif isinstance(s, Choice):
             found.append(s.of(_of))
-        elif isinstance(s, Add) and before == Let(s.array, getattr(before, "dims", ()), ZERO):
-            found += _halves(s) or (s,)
+        elif isinstance(s, Add) and isinstance(before, Let) and _begins(before, s):
+            found += _halves(s, before.dims) or (s,)
         else:
             found.append(s)
     return tuple(found)
 
 
-def _halves(s: Add) -> tuple[Statement, ...] | None:
+def _begins(let: Let, s: Add) -> bool:
+    """Whether an array of zeros is begun, to which alone a statement adds."""
+    return let == Let(s.array, let.dims, ZERO)
+
+
+def _halves(s: Add, dims: tuple[Span, ...]) -> tuple[Statement, ...] | None:
     """The sum of one half, and the copy of it; None where a sum is not symmetric."""
-    if s.by != "sum" or len(s.indices) < 2 or not all(isinstance(i, Position) for i in s.indices):
+    row, column = s.indices[-2:] if len(s.indices) > 1 else (None, None)
+    if s.by != "sum" or not isinstance(row, Position) or not isinstance(column, Position):
         return None
-    *_, row, column = s.indices
-    assert isinstance(row, Position)
-    assert isinstance(column, Position)
     spans = {x.dim: x for x in s.over}
     places = [x.dim for x in s.over]
     first, second = spans.get(row.dim), spans.get(column.dim)
@@ -59,10 +62,11 @@ def _halves(s: Add) -> tuple[Statement, ...] | None:
         return None
     lower = Span(column.dim, first.start, Apply("+", (row, ONE)))
     half = tuple(lower if x.dim == column.dim else x for x in s.over)
-    outer = tuple(spans[i.dim] for i in s.indices[:-2] if isinstance(i, Position))
+    outer = dims[:-2]
     below = Span(column.dim, first.start, row)
-    here = Element(s.array, s.indices)
-    mirrored = Element(s.array, (*s.indices[:-2], column, row))
+    group = tuple(Position(x.dim) for x in outer)
+    here = Element(s.array, (*group, row, column))
+    mirrored = Element(s.array, (*group, column, row))
     return replace(s, over=half), Store(mirrored, here, (*outer, first, below))
 
 

@@ -228,14 +228,19 @@ def _element(function: Callable[[Expr], Expr], element: Element) -> Element:
 
 
 def _draw_everywhere(draw: Draw, function: Callable[[Expr], Expr]) -> Draw:
-    arguments = tuple(replace(a, value=function(a.value)) for a in draw.arguments)
+    arguments = tuple(
+        replace(a, value=function(a.value), own=tuple(d.over(function) for d in a.own))
+        for a in draw.arguments
+    )
     density = draw.density
     if density is not None:
         body = tuple(everywhere(s, function) for s in density.body)
         density = replace(density, body=body, value=function(density.value))
     targets = tuple(_element(function, t) for t in draw.targets)
-    over = tuple(d.over(function) for d in draw.over)
-    return replace(draw, targets=targets, arguments=arguments, density=density, over=over)
+    over, own = (tuple(d.over(function) for d in spans) for spans in (draw.over, draw.own))
+    return replace(
+        draw, targets=targets, arguments=arguments, density=density, over=over, own=own
+    )
 
 
 def lines(statement: Statement) -> list[str]:

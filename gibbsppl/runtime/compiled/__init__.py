@@ -12,6 +12,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from gibbsppl.runtime import loops
+from gibbsppl.runtime.loops import WHOLE as WHOLE
 
 __path__ = loops.__path__
 
@@ -32,8 +33,24 @@ def _of_bits(context: Any, bits: Any) -> Any:
     return types.float64(bits), written
 
 
+@intrinsic
+def _bits_of(context: Any, number: Any) -> Any:
+    """The bits of a number."""
+    del context
+
+    def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(number), written
+
+
 @kernel
-def power_of_two(n: float) -> float:
-    """Two to the power of a whole number, by the exponent of a number of 64 bits."""
-    found: float = _of_bits((int(n) + 1023) << 52)  # type: ignore[call-arg]  # Numba has the context
+def power_of_shifted(shifted: float) -> float:
+    """Two to the power of a whole number plus `WHOLE`: its last bits become those of the exponent.
+
+    (Of a whole number of 64 bits, 52 of them shifted, the exponent's are left.)
+    """
+    bits: int = _bits_of(shifted)  # type: ignore[call-arg]  # Numba has the context
+    found: float = _of_bits((bits + 1023) << 52)
     return found

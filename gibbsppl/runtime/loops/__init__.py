@@ -25,9 +25,13 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def power_of_two(n: float) -> float:
-    """Two to the power of a whole number; by the bits of a number in the other package."""
-    return float(2.0**n)
+# What is added to it is rounded to a whole number, which its last bits are.
+WHOLE = 6755399441055744.0
+
+
+def power_of_shifted(shifted: float) -> float:
+    """Two to the power of a whole number plus `WHOLE`; by its bits in the other package."""
+    return float(2.0 ** (shifted - WHOLE))
 
 
 def kernel(function: Function) -> Function:
