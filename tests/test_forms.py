@@ -10,6 +10,7 @@ import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.initial.search import initial_state
+from gibbsppl.schedule.deferral import arrays_read
 
 NAMES = [f.name for f in FORMS]
 
@@ -33,6 +34,32 @@ def test_names_of_forms_are_unique():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_steps_are_those_that_the_algebra_allows(samplers, name):
     assert words_of(compiled(samplers, name).schedule) == dict(form_named(name).steps)
+
+
+class Told(dict):
+    """A state that tells which of its arrays have been read."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.read = set()
+
+    def __getitem__(self, name):
+        self.read.add(name)
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_step_reads_is_known(samplers, name):
+    sampler = compiled(samplers, name)
+    rng = np.random.default_rng(3)
+    start, _ = initial_state(rng, sampler.graph, sampler.data)
+    sampler.program.augment(rng, start, sampler.constants)
+    latent = {s.target.array.name for s in sampler.graph.latent}
+    for step, known in zip(sampler.schedule.steps, arrays_read(sampler.schedule), strict=True):
+        state = Told(start)
+        sampler.program.given_rest[step.name](state, sampler.constants)
+
+        assert state.read & latent <= known | set(sampler.schedule.drawn_by(step))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -172,11 +172,19 @@ class LoopProgram:
         shape = tuple(self.all_sizes[d] for d in array.dims)
         return np.zeros(shape, np.int64 if array.type == "int" else np.float64)
 
-    def arguments(self, rng: np.random.Generator, arrays: Mapping[str, Array]) -> tuple[Any, ...]:
-        """The arguments of a sweep."""
+    def arguments(
+        self,
+        rng: np.random.Generator,
+        arrays: Mapping[str, Array],
+        deferred: Collection[str] | None = None,
+    ) -> tuple[Any, ...]:
+        """The arguments of a sweep with some of the ``deferred`` steps (default: all of them)."""
         state = (arrays[n] for n in self.module.state)
         rooms = (self._room(a) for a in self.module.rooms)
-        return (rng, self.sizes, *state, *self.constants, *self.works, *rooms)
+        own = self.sweep_value.deferred
+        named = own if deferred is None else deferred
+        asked = [np.array([int(step in named) for step in own])] if own else []
+        return (rng, self.sizes, *state, *self.constants, *self.works, *rooms, *asked)
 
     def _room(self, local: Local) -> Array:
         """The room of a new array."""

@@ -13,6 +13,7 @@ from gibbsppl.code.lines import INDENT, indented, unpacking, with_gathers, words
 from gibbsppl.code.names import MATHEMATICS, NUMPY, OF_FORMS, Names
 from gibbsppl.code.writer import Writer
 from gibbsppl.model.graph import Graph, Statement, Variable
+from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.staleness import carried
@@ -24,7 +25,8 @@ from gibbsppl.schedule.sweeps import Schedule
 class Module:
     """A module that is being written.
 
-    ``functions`` names the function of each step, ``carried`` the arrays of scans kept right from
+    ``functions`` names the function of each step, ``deferred`` the steps that only records need and
+    what these are, ``carried`` the arrays of scans kept right from
     sweep to sweep, ``units`` the functions of units of a scan, ``written`` the shared functions
     already written, ``squares`` the sizes of the matrices filled by the loops of a scan, ``loops``
     the element loops of steps that keep shared sums up to date, and ``kept`` the values of forms
@@ -36,6 +38,7 @@ class Module:
     names: Names
     hoisted: Hoisted
     functions: Mapping[str, str]
+    deferred: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     carried: frozenset[str] = frozenset()
     units: Mapping[tuple[int, ...], str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
@@ -140,8 +143,9 @@ def module_of(schedule: Schedule) -> Module:
     more = {k.name: Variable(k.name, tuple(r.dim for r in k.over), "random") for k in forms}
     whole = replace(schedule.whole, variables={**schedule.whole.variables, **more})
     return Module(
-        schedule, whole, names, hoisted, functions, kept, units, loops=loops, kept=forms
-    )
+        schedule, whole, names, hoisted, functions, deferred(schedule), kept, units,
+        loops=loops, kept=forms,
+    )  # fmt: skip
 
 
 def steps_of(schedule: Schedule, unit: tuple[int, ...]) -> list[Step]:

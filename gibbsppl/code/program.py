@@ -8,6 +8,9 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
 - ``deterministics(s, c)``, which returns the named functions of the state;
 - ``augment(rng, s, c)``, which draws the auxiliary variables alone, and ``AUXILIARY``, their names
   (only where there are some); their values are made by the first sweep;
+- ``DEFERRED``, for each step whose draw nothing reads before its next one, the names of recorded
+  variables and quantities that depend on it (only where there are some): ``sweep`` has one more
+  argument then, the names of those of these steps that it carries out (by default all);
 - ``KEPT``, step name -> the function of the state that computes anew the arrays kept up to date by
   the step (only where there are some);
 - ``WITHIN_SWEEP``, the auxiliary variables that hold for some draws of a sweep alone (where there
@@ -39,7 +42,7 @@ from __future__ import annotations
 import contextlib
 import linecache
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +60,7 @@ class Program:
 
     source: str
     prepare: Callable[[Mapping[str, Any]], Constants]
-    sweep: Callable[[np.random.Generator, State, Constants], None]
+    sweep: Callable[..., None]
     given_rest: Mapping[str, Callable[[State, Constants], Any]]
     deterministics: Callable[[State, Constants], dict[str, Any]]
     steps: tuple[str, ...]
@@ -73,6 +76,24 @@ class Program:
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     walks: tuple[str, ...] = ()
     scaled: Mapping[str, Callable[[State, Constants], Any]] = field(default_factory=dict)
+    deferred: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def needed_for(self, names: Collection[str]) -> tuple[str, ...]:
+        """The deferred steps that a sweep has to carry out for these names to be recorded."""
+        return tuple(s for s, read in self.deferred.items() if not set(names).isdisjoint(read))
+
+    def advance(
+        self,
+        rng: np.random.Generator,
+        state: State,
+        constants: Constants,
+        deferred: tuple[str, ...],
+    ) -> None:
+        """A sweep with some of the deferred steps."""
+        if self.deferred:
+            self.sweep(rng, state, constants, deferred)
+        else:
+            self.sweep(rng, state, constants)
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -146,4 +167,5 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         walks=module.get("WALKS", ()),
         interwoven=module.get("INTERWOVEN", {}),
         scaled=module.get("SCALED", {}),
+        deferred=module.get("DEFERRED", {}),
     )

@@ -131,6 +131,8 @@ def _tables(module: Module) -> str:
         lines.append("KERNELS = {" + ", ".join(f"{n!r}: None" for n in own) + "}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
+    if pairs := "".join(f"{INDENT}{n!r}: {f!r},\n" for n, f in module.deferred.items()):
+        lines.append(f"DEFERRED = {{\n{pairs}}}")
     if pairs := "".join(f"{INDENT}{n!r}: {f},\n" for n, f in interwoven_functions(module).items()):
         lines.append(f"INTERWOVEN = {{\n{pairs}}}")
     if module.schedule.within_sweep:

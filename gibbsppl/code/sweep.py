@@ -25,13 +25,28 @@ def sweep(module: Module) -> str:
         apart, together = _apart(module.schedule), _together(module.schedule)
         functions = unit_functions(module, _drawn)
         return "\n\n\n".join([*functions, *scan_of_units(module, apart, together)])
-    lines = ["def sweep(rng, s, c):", f'{INDENT}"""Draw every latent variable once, in order."""']
+    lines = _head(module)
     first = _leading(module.schedule)
     lines += [f"{INDENT}augment(rng, s, c)"] if first else indented(_apart(module.schedule))
     for step in module.schedule.steps[first:]:
-        lines += indented(_carried_out(module, step))
+        drawn = _carried_out(module, step)
+        if step.name in module.deferred:
+            drawn = [f'if "{step.name}" in deferred:', *indented(drawn)]
+        lines += indented(drawn)
     lines += indented(_together(module.schedule))
     return "\n".join(lines if len(lines) > 2 else [*lines, f"{INDENT}del rng, s, c"])
+
+
+def _head(module: Module) -> list[str]:
+    """The head of a sweep, which carries out those of its deferred steps that it is told."""
+    names = "".join(f'"{name}", ' for name in module.deferred).rstrip()
+    if len(module.deferred) > 1:
+        names = names.removesuffix(",")
+    if not names:
+        told = "Draw every latent variable once, in order."
+        return ["def sweep(rng, s, c):", f'{INDENT}"""{told}"""']
+    told = "Draw every latent variable once, in order; of those that no draw reads the named ones."
+    return [f"def sweep(rng, s, c, deferred=({names})):", f'{INDENT}"""{told}"""']
 
 
 def interwoven(module: Module, step: Step) -> list[str]:

@@ -28,6 +28,7 @@ from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.model.graph_views import blanket, full_notation
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.split import Piece, support_indicators
+from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
@@ -119,6 +120,7 @@ class Derivation:
             title += ", as asked"
         title += ", interwoven" if self.changes else ""
         title += f", drawn {how}" if how else ""
+        title += ", when recorded" if self.step.name in deferred(self.schedule) else ""
         lines = [title, "=" * len(title)]
         for number, (heading, body) in enumerate(self._sections(), 1):
             lines += ["", f"{number}. {heading}", *indented(body)]

@@ -18,6 +18,7 @@ from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
+from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -142,8 +143,9 @@ def nearest_hint(
 
 
 def _rows(schedule: Schedule, notation: Notation) -> list[str]:
+    put_off = deferred(schedule)
     heads = [
-        (name_of(s, schedule), owner_of(s, schedule), s.how(schedule.whole))
+        (name_of(s, schedule), owner_of(s, schedule), how_told(s, schedule, s.name in put_off))
         for s in schedule.steps
     ]
     short = [(name if len(name) <= LONG_NAME else "", *rest) for name, *rest in heads]
@@ -165,6 +167,12 @@ def name_of(step: Step, schedule: Schedule) -> str:
     """The variables that a step draws, in the names of the model."""
     name, array = drawn_name(step, schedule.whole), step.variables[0]
     return schedule.drawn_by(step)[0] + name.removeprefix(array)
+
+
+def how_told(step: Step, schedule: Schedule, is_deferred: bool) -> str:
+    """How elements are drawn, and whether only where something recorded depends on them."""
+    how = step.how(schedule.whole)
+    return ", ".join([*([how] if how else []), *(["when recorded"] if is_deferred else [])])
 
 
 def owner_of(step: Step, schedule: Schedule) -> str:

@@ -140,8 +140,9 @@ def _fit_after_sweeps(
     """The log density of the observations after a few sweeps from a state, made in place."""
     try:
         with np.errstate(all="ignore"):
-            for _ in range(SWEEPS):
-                program.sweep(rng, state, constants)
+            for _ in range(SWEEPS - 1):
+                program.advance(rng, state, constants, ())
+            program.sweep(rng, state, constants)
             return observed_log_density(graph, {**data, **state})
     except FAILURES:
         return -np.inf

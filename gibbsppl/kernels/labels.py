@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
 from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
@@ -27,7 +29,7 @@ from gibbsppl.schedule.densities import (
     probabilities_of,
     shape_in_array,
 )
-from gibbsppl.schedule.kinds import LabelDraw
+from gibbsppl.schedule.kinds import LabelDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
 
@@ -53,6 +55,11 @@ class FiniteDraw(LabelDraw):
             return None
         region = made.region(derived.statement)
         return cls(derived, made.weights(derived, region), region)
+
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """The support, and what the log weights read."""
+        yield from LabelDraw.expressions(self, graph)
+        yield from (e for p in self.conditional.pieces for e in of_piece(p))
 
     # Generated code
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,13 +71,20 @@ def streams(seed: Seed, chains: int) -> list[np.random.Generator]:
     return [np.random.default_rng(s) for s in seed_sequence(seed).spawn(chains)]
 
 
-def advance(program: Program, constants: Constants, chain: Chain, sweeps: int = 1) -> None:
-    """Sweep a chain on, in place."""
-    sweep, rng, state = program.sweep, chain.rng, chain.state
+def advance(
+    program: Program,
+    constants: Constants,
+    chain: Chain,
+    sweeps: int = 1,
+    deferred: tuple[str, ...] | None = None,
+) -> None:
+    """Sweep a chain on, in place, with some of the ``deferred`` steps (default: all of them)."""
+    rng, state = chain.rng, chain.state
+    deferred = tuple(program.deferred) if deferred is None else deferred
     for _ in range(sweeps):
         if chain.sweep and chain.sweep % SWEEPS_BETWEEN_RENEWALS == 0:
             program.renew(state, constants)
-        sweep(rng, state, constants)
+        program.advance(rng, state, constants, deferred)
         chain.sweep += 1
 
 
@@ -98,17 +105,23 @@ def _in_step_order(program: Program, state: State) -> Iterator[str]:
 
 
 def failure_of(
-    program: Program, constants: Constants, start: Chain, until: int, number: int
+    program: Program,
+    constants: Constants,
+    start: Chain,
+    until: int,
+    number: int,
+    deferred: Callable[[int], tuple[str, ...]],
 ) -> RunError | None:
     """What first goes wrong in chain ``number`` between ``start`` and a sweep, if anything.
 
-    The chain is replayed from ``start`` with a look at the state after each sweep.
+    The chain is replayed from ``start`` with a look at the state after each sweep, which carries
+    out the steps that ``deferred`` tells by its number.
     """
     chain = copy.deepcopy(start)
     while chain.sweep < until:
         place = f"in sweep {chain.sweep + 1} of chain {number}"
         try:
-            advance(program, constants, chain)
+            advance(program, constants, chain, deferred=deferred(chain.sweep + 1))
         except FAILURES as error:
             if name := not_finite(program, chain.state):
                 return _bad(program, chain, name, place)

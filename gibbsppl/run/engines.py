@@ -52,12 +52,14 @@ class Interpreted:
     def sweeps(self, chain: Chain, at_most: int) -> int:
         """One sweep."""
         del at_most
-        advance(self.program, self.constants, chain)
+        advance(self.program, self.constants, chain, deferred=())
         return 1
 
     def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
         """One draw."""
-        advance(self.program, self.constants, chain, thin)
+        advance(self.program, self.constants, chain, thin - 1, deferred=())
+        named = recorder.deferred_in(recorder.drawn + 1)
+        advance(self.program, self.constants, chain, deferred=named)
         recorder.store(number, chain.state)
         return 1
 
@@ -75,7 +77,7 @@ class Compiled:
         """As many sweeps as take about a tenth of a second."""
         count = max(1, min(int(self.a_call), at_most))
         arrays = self.loops.arrays_of(chain.state)
-        arguments = self.loops.arguments(chain.rng, arrays)
+        arguments = self.loops.arguments(chain.rng, arrays, ())
         self._timed(lambda: self.functions.run(*arguments, count), count)
         self._put_back(chain, arrays, count)
         return count
@@ -85,10 +87,14 @@ class Compiled:
         outputs = self.loops.outputs()
         arrays = self.loops.arrays_of(chain.state)
         left = recorder.size[1] - recorder.drawn
+        deferred = recorder.deferred_in(recorder.drawn + 1)
+        if left > 1 and deferred != recorder.deferred_in(recorder.size[1]):
+            left -= 1  # (the last draw is made by a call of its own)
         count = max(1, min(int(self.a_call / thin), left))
         plain = {n: a for n, a in arrays.items() if not n.startswith("~")}
         records = recorder.places(number, chain.state, plain | outputs, count)
-        arguments = (*self.loops.arguments(chain.rng, arrays), count, thin, *outputs.values())
+        given = self.loops.arguments(chain.rng, arrays, deferred)
+        arguments = (*given, count, thin, *outputs.values())
         self._timed(lambda: self.functions.record(*arguments, *records), count * thin)
         self._put_back(chain, arrays, count * thin)
         recorder.drawn += count

@@ -141,6 +141,15 @@ class Recorder:
     lost: str | None = None
     rates: dict[str, Array] = field(default_factory=dict)
 
+    def deferred_in(self, draw: int) -> tuple[str, ...]:
+        """The deferred steps that the sweep of a draw (1 is the first) carries out.
+
+        These are the ones that something recorded depends on, and all for the last draw, so that a
+        run ends with a state all of whose parts belong together.
+        """
+        is_last = draw == self.size[1]
+        return tuple(self.program.deferred) if is_last else self.program.needed_for(self.names)
+
     def store(self, number: int, state: State) -> None:
         """Add the state as the next draw of chain ``number``."""
         if self.drawn == 0:

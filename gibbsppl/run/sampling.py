@@ -78,7 +78,9 @@ class RunResult:
 
     ``seconds`` are those of warm-up and of sampling. ``interrupted`` says what Ctrl-C left out,
     ``None`` after a whole run; the last of ``chains`` is then where it was last checked. ``rates``
-    are the shares of accepted steps of random walks, by step, with axes (chain, draw).
+    are the shares of accepted steps of random walks, by step, with axes (chain, draw). In a chain
+    that ended, all variables belong together; in one that was stopped, those of deferred steps that
+    were not recorded have old values, which no draw reads.
     ``left_out`` says what was not recorded because nobody named it.
     """
 
@@ -162,6 +164,7 @@ class _Run:
     checked: int = 0
     done: int = 0
     next_report: float = 0.0
+    recorded_after: int = 0  # (the sweeps before the first of the draws)
     seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
 
     def all_chains(self, starts: Sequence[Chain]) -> RunResult:
@@ -203,7 +206,8 @@ class _Run:
         """Warm-up, then the draws of one chain."""
         started, started_at = perf_counter(), chain.sweep
         self.save(chain)
-        while (left := started_at + self.warmup - chain.sweep) > 0:
+        self.recorded_after = started_at + self.warmup
+        while (left := self.recorded_after - chain.sweep) > 0:
             self.advance(number, chain, "warm-up", partial(self.engine.sweeps, chain, left))
         self.check(number, chain)
         warm = perf_counter()
@@ -252,4 +256,10 @@ class _Run:
     def failure(self, number: int, until: int) -> RunError | None:
         """What went wrong first since the last good state."""
         assert self.good is not None
-        return failure_of(self.program, self.constants, self.good, until, number)
+        own = (self.program, self.constants, self.good)
+        return failure_of(*own, until, number, self.deferred_in)
+
+    def deferred_in(self, sweep: int) -> tuple[str, ...]:
+        """The deferred steps that a sweep of a chain carries out."""
+        draw, between = divmod(sweep - self.recorded_after, self.thin)
+        return () if draw <= 0 or between else self.recorder.deferred_in(draw)

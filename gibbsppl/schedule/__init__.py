@@ -7,6 +7,6 @@
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
   for), `blocks`, `scanning` (random, symmetric)
 - `element_loops` keep sums up to date
-- `staleness`: no step reads what is stale
+- `staleness`: no step reads what is stale; `deferral`: steps that only records need
 - `densities`: parts of the log densities that steps draw from; the checks compare these
 """

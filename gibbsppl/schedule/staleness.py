@@ -57,7 +57,7 @@ def stale_from(
                 f"{own[0]} given the new {stale[own[0]]} makes it fresh. Leave {own[0]} out of "
                 "kernels= and blocks=, or out of collapse=."
             )
-        every_read = _read(step, graph) | _read_by(stands_for)
+        every_read = _read(step, graph) | read_of(stands_for)
         read = (every_read & set(stale)) - set(drawn)
         if read:
             first = min(read)
@@ -89,7 +89,7 @@ def _every(schedule: Schedule) -> set[str]:
     return set(chain.from_iterable(drawn)) - standing
 
 
-def _read_by(changes: Iterable[StandIn]) -> set[str]:
+def read_of(changes: Iterable[StandIn]) -> set[str]:
     """The arrays that the formulas of stand-ins, and of what they stand for, read."""
     return {x.array.name for r in changes for e in (r.forward, r.backward) for x in leaves_of(e)}
 

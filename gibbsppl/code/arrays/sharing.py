@@ -40,7 +40,7 @@ from gibbsppl.code.arrays.sweeps import Sweep, every, names_in, spans_in
 def shared(sweep: Sweep) -> Sweep:
     """The sweep with equal arrays computed once, and those of data alone in ``prepare``."""
     names = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
-    fixed = {n for n, a in sweep.arrays.items() if a.kind != "state"}
+    fixed = {n for n, a in sweep.arrays.items() if a.kind not in ("state", "asked")}
     own = frozenset(_overwritten(sweep.every))
     work = _Sharing(names, fixed, own, spans_in(sweep.every), list(sweep.prepare))
     statements = tuple(work.of(sweep.statements))

@@ -18,12 +18,18 @@ from gibbsppl.code.arrays.statements import (
     spans_of,
 )
 
-Kind: TypeAlias = Literal["data", "state", "table"]
+Kind: TypeAlias = Literal["data", "state", "table", "asked"]
+
+
+# The array of what a sweep is asked for: 1 for each deferred step that it carries out, else 0.
+DEFERRED = "~deferred"
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """What is known of an array from outside: data, state, or a table made of data.
+    """What is known of an array from outside: data, state, a table made of data.
+
+    Or what a sweep is ``asked`` for: which of its deferred steps it carries out.
 
     ``dims`` are roots, those that the model declares; elements may be positions ``of`` a dim.
     ``is_tuning``: it is state of kernels alone, which is ``start`` before they have moved.
@@ -54,7 +60,8 @@ class Sweep:
     """A sweep as a value: arrays from outside, statements carried out once, and in each sweep.
 
     ``monitors`` compute what is recorded beside the state, the arrays ``outputs``. ``sizes`` are
-    those of dims that the model does not have.
+    those of dims that the model does not have. Of the ``deferred`` steps those are carried out
+    whose number in the array `DEFERRED` is not 0.
     """
 
     name: str
@@ -65,6 +72,7 @@ class Sweep:
     prepare: tuple[Statement, ...] = ()
     tables: tuple[Table, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
+    deferred: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         shown = [f"sweep of {self.name}"]

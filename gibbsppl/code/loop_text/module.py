@@ -14,7 +14,7 @@ from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.loads import read_once
 from gibbsppl.code.arrays.statements import Statement
 from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
-from gibbsppl.code.arrays.sweeps import Sweep, dims_sized, names_in
+from gibbsppl.code.arrays.sweeps import DEFERRED, Sweep, dims_sized, names_in
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.loop_text.expressions import Writer, kernels
 from gibbsppl.code.loop_text.statements import Lines
@@ -75,7 +75,8 @@ def module_of(sweep: Sweep, outputs: Sequence[str] = ()) -> LoopModule:
     used = own.used | monitor.used
     state = tuple(n for n, a in sweep.arrays.items() if a.kind == "state" and n in used)
     prepared = sorted(n for n in names_in(sweep.prepare) if n not in sweep.arrays and n in used)
-    given = (n for n, a in sweep.arrays.items() if a.kind != "state" and n in used)
+    kinds = {n: a.kind for n, a in sweep.arrays.items()}
+    given = (n for n, kind in kinds.items() if kind not in ("state", "asked") and n in used)
     constants = (*given, *prepared)
     sizes = tuple(sorted(own.sizes | monitor.sizes))
     works = tuple(sorted(dict(own.works)))
@@ -167,7 +168,9 @@ class _Head:
             for n in self.names
         ]
         works = (self.works[w] for w in sorted(self.works))
-        return ["rng", "sizes", *arrays, *works, *map(self.writer.array, self.rooms)]
+        asked = [DEFERRED] if self.sweep.deferred else []
+        rooms = map(self.writer.array, (*self.rooms, *asked))
+        return ["rng", "sizes", *arrays, *works, *rooms]
 
     def is_number(self, name: str) -> bool:
         """Whether an array from outside has no axes."""
@@ -228,6 +231,15 @@ def _runs(
     called = ", ".join([arguments, "draws", "thin", *shown.values(), *records.values()])
     lines = ["for draw in range(draws):", f"{INDENT}for _ in range(thin):"]
     lines += [f"{INDENT * 2}sweep({arguments})"]
+    if head.sweep.deferred:
+        none, *others = writer.names.fresh("none"), *head.arguments[:-1]
+        lines = [
+            f"{none} = np.zeros_like({head.arguments[-1]})",
+            "for draw in range(draws):",
+            f"{INDENT}for _ in range(thin - 1):",
+            f"{INDENT * 2}sweep({', '.join([*others, none])})",
+            f"{INDENT}sweep({arguments})",
+        ]
     if outputs:
         lines += [f"{INDENT}monitor({', '.join([arguments, *shown.values()])})"]
     for n in tuned:

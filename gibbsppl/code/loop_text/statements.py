@@ -105,8 +105,8 @@ class Lines:
         """The lines of several bodies, one of which is carried out."""
         number, found = self.writer.text(s.number), list[str]()
         for n, body in enumerate(s.bodies):
-            found += [f"{'elif' if n else 'if'} {number} == {n}:"]
-            found += indented(self.of(body) or ["pass"])
+            if lines := self.of(body):
+                found += [f"{'elif' if found else 'if'} {number} == {n}:", *indented(lines)]
         return found
 
     def value(self, array: str, value: Expr) -> str:

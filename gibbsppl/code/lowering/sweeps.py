@@ -10,8 +10,8 @@ from math import nan
 from typing import Any
 
 from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Number, walk
-from gibbsppl.code.arrays.statements import Let, Statement, Store, expressions_of
-from gibbsppl.code.arrays.sweeps import Array, Sweep, every, names_in
+from gibbsppl.code.arrays.statements import Choice, Let, Statement, Store, expressions_of
+from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Sweep, every, names_in
 from gibbsppl.code.interweaving import together
 from gibbsppl.code.lowering.forms import begin_forms, with_forms
 from gibbsppl.code.lowering.stand_ins import computed, put_back
@@ -20,6 +20,7 @@ from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.runtime.tuning import ACCEPTED, PROPOSED, field_of, rate_of
+from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -30,11 +31,16 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
     for part in schedule.parts:
         computed(w, part)
     w.forms = begin_forms(w)
+    put_off: tuple[str, ...] = ()
     if schedule.units:
         lower_units(w, _lower)
     else:
+        put_off = tuple(deferred(schedule))
         for step in schedule.steps:
-            _lower(w, step)
+            if step.name in put_off:
+                _lower_deferred(w, step, put_off)
+            else:
+                _lower(w, step)
     for part in schedule.parts:
         put_back(w, part)
     statements = tuple(w.statements)
@@ -54,7 +60,18 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
         outputs=outputs,
         tables=tables,
         sizes=w.own_sizes,
+        deferred=put_off,
     )
+
+
+def _lower_deferred(w: Workshop, step: Step, put_off: tuple[str, ...]) -> None:
+    """A step that a sweep carries out only if it is asked for."""
+    if DEFERRED not in w.arrays:
+        w.arrays[DEFERRED] = Array((w.own_dim("deferred", len(put_off)).dim,), "asked", "int")
+    with w.apart() as found:
+        _lower(w, step)
+    is_asked = Element(DEFERRED, (Number(put_off.index(step.name)),))
+    w.add(Choice(is_asked, ((), tuple(found))))
 
 
 def _lower(w: Workshop, step: Step) -> None:
