@@ -194,9 +194,7 @@ def _sums(module: Module, writer: Writer, loop: ElementLoop) -> list[str]:
     return lines
 
 
-def _rests(
-    module: Module, step: FamilyDraw, loop: ElementLoop
-) -> tuple[list[str], dict[str, str]]:
+def _rests(module: Module, step: FamilyDraw, loop: ElementLoop) -> tuple[list[str], dict[str, str]]:
     """Lines that compute sums over the other positions of each row, and the tables read there.
 
     The tables are data at these positions, by entry: local name -> name of all calls' tables.
@@ -225,7 +223,7 @@ def _rests(
     for part, local in tables.items():
 
         def make(part: Expr = part) -> Text:
-            table = prepared_text(module, loop, part)
+            table = _at_all(module, writer, loop, part)
             return Text(f"[entries.others({table}, {width}) for entries in {entries}]")
 
         comment = f"{PLAIN.text(part)} at the other positions of the row, by entry"
@@ -278,15 +276,18 @@ def _entries_names(module: Module, step: FamilyDraw, loop: ElementLoop) -> list[
     return module.hoisted.add_all(("entries", step.name), stems, make, comment)
 
 
-def _at_entries(
-    module: Module, writer: Writer, loop: ElementLoop, expr: Expr, entries: str
-) -> str:
+def _at_entries(module: Module, writer: Writer, loop: ElementLoop, expr: Expr, entries: str) -> str:
     """The name of values of the data at the entries of each colour."""
 
     def make() -> Text:
-        shape = tuple(map(len, (*loop.form.over, *loop.inner)))
-        code = f"{writer.call('broadcast_to')}({prepared_text(module, loop, expr)}, {shape})"
-        return Text(f"[entries.of({code}) for entries in {entries}]")
+        table = _at_all(module, writer, loop, expr)
+        return Text(f"[entries.of({table}) for entries in {entries}]")
 
     comment = f"{PLAIN.text(expr)}, by entry"
     return module.hoisted.add(("at entries", entries, expr), f"{entries}_data", make, comment).code
+
+
+def _at_all(module: Module, writer: Writer, loop: ElementLoop, expr: Expr) -> str:
+    """The text of values of the data at all positions of all rows."""
+    shape = tuple(map(len, (*loop.form.over, *loop.inner)))
+    return f"{writer.call('broadcast_to')}({prepared_text(module, loop, expr)}, {shape})"

@@ -25,9 +25,11 @@ __all__ = [
     "as_computed",
     "as_given",
     "chart_in_order",
+    "column_in_order",
     "elements_in_order",
     "members_by_group",
     "missing_positions",
+    "others_in_order",
     "pattern_in_order",
 ]
 
@@ -65,6 +67,16 @@ def chart_in_order(table: Array, count: int) -> tuple[Ints, ...]:
     return _joined(chart_colours(table, count))
 
 
+def column_in_order(table: Array, count: int, outer: Sequence[int]) -> tuple[Ints, ...]:
+    """The positions of the elements of a table that are first along outer axes, without these.
+
+    >>> column_in_order(np.array([[1, 3], [0, 2], [1, 3]]), 4, (1,))
+    (array([1, 0, 2]),)
+    """
+    first = tuple(0 if a in outer else slice(None) for a in range(np.ndim(table)))
+    return chart_in_order(np.asarray(table)[first], count)
+
+
 def _joined(colours: Sequence[tuple[Any, ...]]) -> tuple[Ints, ...]:
     """The positions of indices, which are slices or arrays, one after the other."""
     parts = []
@@ -86,6 +98,18 @@ def array_in_order(values: Array, *axes: Ints) -> tuple[Array]:
     (array([6., 5., 6.]),)
     """
     return (np.asarray(values)[axes],)
+
+
+def others_in_order(values: Array, *axes: Ints) -> tuple[Array, ...]:
+    """The elements of an array at each of the other positions along its last axis.
+
+    >>> others_in_order(np.array([[5, 6, 7], [1, 2, 3]]), np.array([0, 1]), np.array([1, 0]))
+    (array([5, 2]), array([7, 3]))
+    """
+    *rows, own = axes
+    found = np.asarray(values)
+    places = (n + (n >= own) for n in range(found.shape[-1] - 1))
+    return tuple(found[(*rows, place)] for place in places)
 
 
 def members_by_group(groups: Array, count: int) -> tuple[Ints, ...]:

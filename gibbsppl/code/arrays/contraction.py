@@ -26,6 +26,7 @@ from gibbsppl.code.arrays.expressions import (
     mapped,
     product,
     total,
+    walk,
 )
 from gibbsppl.code.arrays.groups import Groups, Hot
 from gibbsppl.code.arrays.naming import Names
@@ -349,7 +350,7 @@ def _in_order(e: Reduce, fixed: frozenset[str], s: Statement | None) -> list[str
     """The dims of a result in the order in which its operands have them, or else a statement."""
     found: list[str] = []
     for x in elements(e.body):
-        found += [i.dim for i in x.indices if isinstance(i, Position)]
+        found += _axes(x)
     every = list(dict.fromkeys(found))
     last = _computed_positions(e.body)
     own = e.free - fixed
@@ -368,9 +369,14 @@ def _ordered(
     value: Expr, spans: Sequence[Span], first: Sequence[str]
 ) -> tuple[Span, ...]:
     """Loops in the order of the axes of the operand with most axes."""
-    largest = max(elements(value), key=lambda x: len(x.indices), default=None)
-    axes = [i.dim for i in largest.indices if isinstance(i, Position)] if largest else []
+    axes = max(map(_axes, elements(value)), key=len, default=[])
     order = [*first, *(a for a in axes if a not in first)]
     return tuple(
         sorted(spans, key=lambda s: order.index(s.dim) if s.dim in order else len(order))
     )
+
+
+def _axes(element: Element) -> list[str]:
+    """The dims along which an element is read, those of its indices where these stand."""
+    every = (p.dim for i in element.indices for p in walk(i) if isinstance(p, Position))
+    return list(dict.fromkeys(every))

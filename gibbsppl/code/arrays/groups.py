@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from gibbsppl.code.arrays.expressions import (
@@ -111,6 +112,41 @@ class Groups:
             return None
 
         return span, lambda e: at(mapped(e, sorted_once), places)
+
+    def at_others(
+        self, expr: Expr, hot: Hot, spans: tuple[Span, ...], width: int
+    ) -> list[Expr] | None:
+        """An expression at the other ``width - 1`` positions along the last span, for a member.
+
+        None unless all that it has along this span are arrays of data along all spans.
+        """
+        axes, _, along = self._tables_of(hot, spans)
+        here, last = Position(along), spans[-1].dim
+        rows: dict[str, Expr] = {
+            x.dim: Element(m, (here,)) for x, m in zip(spans[:-1], axes, strict=False)
+        }
+
+        def sorted_once(e: Expr, n: int) -> Expr | None:
+            if isinstance(e, Element) and is_along(e, spans) and self.is_data(e):
+                return Element(self._at_others(e.array, hot, axes, along, width)[n], (here,))
+            return None
+
+        found = [mapped(expr, partial(sorted_once, n=n)) for n in range(width - 1)]
+        return None if any(last in e.free for e in found) else [at(e, rows) for e in found]
+
+    def _at_others(
+        self, array: str, hot: Hot, axes: Sequence[str], along: str, width: int
+    ) -> tuple[str, ...]:
+        """The tables of an array of data at the other positions along its last axis."""
+        arguments: tuple[object, ...] = ("others", f"@{array}", *(f"@{m}" for m in axes))
+        if arguments not in self.known:
+            stem = f"{array}_beside_{hot.index.array}"
+            names = tuple(self.names.fresh(stem) for _ in range(width - 1))
+            self.known[arguments] = Table(names, "others_in_order", arguments[1:])
+            self.tables.append(self.known[arguments])
+            own = self.arrays[array]
+            self.arrays.update({n: Array((along,), "table", own.type, of=own.of) for n in names})
+        return self.known[arguments].names
 
     def _in_order(self, array: str, hot: Hot, axes: Sequence[str], along: str) -> str:
         """The table of an array of data in the order of the members of groups."""

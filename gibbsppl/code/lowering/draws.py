@@ -18,7 +18,7 @@ from gibbsppl.code.arrays.expressions import (
     plus,
 )
 from gibbsppl.code.arrays.statements import Argument, Draw, Let, Store, Type
-from gibbsppl.code.lowering.forms import lower_by_form
+from gibbsppl.code.lowering.by_form import lower_by_form
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import bound, by_element, parameter
 from gibbsppl.code.lowering.selections import Selection, selection

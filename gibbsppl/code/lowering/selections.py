@@ -72,9 +72,25 @@ def selection_at_once(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) ->
     return Selection(w.spans([places[d] for d in dims]), fixed)
 
 
-def _in_order(
-    w: Workshop, step: Single, array: str, dims: tuple[Dim, ...]
-) -> tuple[str, ...]:
+def of_column(
+    w: Workshop, step: Single, outer: tuple[int, ...]
+) -> tuple[Selection, tuple[Span, ...]]:
+    """The elements of a column, one colour after the other; and the spans of ``outer`` axes.
+
+    The colours of each column are those of the first.
+    """
+    array = step.statement.target.array.name
+    dims = w.dims(array)
+    own = tuple(d for a, d in enumerate(dims) if a not in outer)
+    assert isinstance(step.colours, Chart)
+    stems = tuple(f"{array}_in_order_{d.name}" for d in own)
+    name, count = step.colours.name, step.colours.count
+    names = w.table(stems, "column_in_order", f"@{name}", count, outer)
+    found = _of_table(w, array, own, names, one_by_one=True)
+    return found, tuple(w.span(dims[a]) for a in outer)
+
+
+def _in_order(w: Workshop, step: Single, array: str, dims: tuple[Dim, ...]) -> tuple[str, ...]:
     """The names of the tables of positions, in the order in which elements are drawn."""
     bounds = tuple(map(bounds_of, step.region))
     mask = None if step.statement.mask is None else f"@{step.statement.mask}"
@@ -94,13 +110,10 @@ def _of_table(
     along = known[0] if known else w.fresh(f"{array}_drawn")
     found = zip(names, dims, strict=True)
     w.arrays |= {n: Array((along,), "table", "int", of=d.name) for n, d in found}
-    indices = {
-        d.name: Element(n, (Position(along),)) for d, n in zip(dims, names, strict=True)
-    }
+    indices = {d.name: Element(n, (Position(along),)) for d, n in zip(dims, names, strict=True)}
     over = (Span.whole(along),) if names else ()
     w.own_sizes.setdefault(along, prod(w.size(d) for d in dims))  # (no more than these)
     return Selection(over, indices, one_by_one)
-
 
 
 def place_in_one(spans: Sequence[Span]) -> Expr:

@@ -1,0 +1,287 @@
+"""Draws of single elements by the value of a form that is linear in each of them, a residual say.
+
+Elements are drawn column by column: those at one position of an outer axis are copied side by side.
+What the form changes by with an element, its slope at each row that sees it, is computed once: for
+the sums from which the element is drawn, and for the change of the form after the draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Array, Dim, Leaf, Over, substitute
+from gibbsppl.algebra.expressions import Expr as Formula
+from gibbsppl.code.arrays.expressions import (
+    TWO,
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Number,
+    Position,
+    Size,
+    Span,
+    at,
+    mapped,
+    negative,
+    product,
+    total,
+)
+from gibbsppl.code.arrays.groups import Hot
+from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
+from gibbsppl.code.lowering.parameters import parameter
+from gibbsppl.code.lowering.selections import Selection, of_column
+from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.schedule.element_loops import ElementLoop, Kept, kept_forms
+from gibbsppl.schedule.kinds import FamilyDraw
+
+
+def lower_by_form(w: Workshop, step: FamilyDraw, loop: ElementLoop) -> None:
+    """Draws of single elements, each from sums over the rows that see it."""
+    array = step.variables[0]
+    kept = next(k for k in kept_forms(w.schedule) if k.form == loop.form.form)
+    etas = [
+        parameter(w, replace(p, contributions=_others(p.contributions, loop)), f"{array}_eta_{j}")
+        for j, p in enumerate(step.parameters, 1)
+    ]
+    chosen, outer = of_column(w, step, loop.outer)
+    with w.inside(*outer) if outer else nullcontext():
+        work = _Column.of(w, step, loop, kept, chosen)
+        work.begin()
+        with w.inside(*chosen.over):
+            work.draw(etas)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The draws of one column.
+
+    ``lanes`` are the rows that see the element drawn, at which ``placed`` reads an expression;
+    ``column`` is the name of the copy of the elements; ``sums`` are the names of sums of elements,
+    by row, that draws keep up to date, ``others`` those without the element's own position.
+    """
+
+    w: Workshop
+    step: FamilyDraw
+    loop: ElementLoop
+    kept: Kept
+    chosen: Selection
+    column: str
+    lanes: Span
+    placed: Callable[[Expr], Expr]
+    sums: Mapping[sp.Symbol, str]
+    others: Mapping[sp.Symbol, Expr]
+
+    @classmethod
+    def of(
+        cls, w: Workshop, step: FamilyDraw, loop: ElementLoop, kept: Kept, chosen: Selection
+    ) -> _Column:
+        """The work on a column."""
+        array = step.variables[0]
+        column = w.fresh(f"{array}_column") if loop.outer else array
+        hot, spans = _seen(w, loop, chosen, w.dims(array))
+        lanes, placed = _in_lanes(w, hot, spans, array)
+        found = cls(w, step, loop, kept, chosen, column, lanes, placed, {}, {})
+        others = found.at_other_positions(hot, spans) if loop.rest else None
+        if others is not None:
+            return replace(found, others=others)
+        sums = {s: w.fresh(f"{array}_sum") for s in loop.sums.values()}
+        return replace(found, sums=sums)
+
+    @property
+    def array(self) -> str:
+        """The array that is drawn."""
+        return self.step.variables[0]
+
+    @property
+    def target(self) -> Element:
+        """The element that is drawn."""
+        return self.chosen.element(self.array, self.w.dims(self.array))
+
+    def expr(self, formula: Formula) -> Expr:
+        """An expression at a row that sees an element, which reads elements from the column."""
+        read = enumerate(self.loop.entry.view.indices)
+        dims = self.w.dims(self.array)
+        outer = {i: dims[a] for a, i in read if a in self.loop.outer and i is not None}
+        renamed = formula.xreplace({i: d for i, d in outer.items() if i != d})
+        return self.in_column(self.w.expr(renamed))
+
+    def in_column(self, expr: Expr) -> Expr:
+        """An expression that reads elements from the column."""
+
+        def one(e: Expr) -> Expr | None:
+            if not isinstance(e, Element) or e.array != self.array:
+                return None
+            kept = (i for a, i in enumerate(e.indices) if a not in self.loop.outer)
+            return Element(self.column, tuple(self.in_column(i) for i in kept))
+
+        return mapped(expr, one)
+
+    def at_other_positions(self, hot: Hot, spans: tuple[Span, ...]) -> dict[sp.Symbol, Expr] | None:
+        """The sums without the element's own position, each written out; None for other sums."""
+        found = {}
+        for e, symbol in self.loop.sums.items():
+            assert isinstance(e, Over)
+            star = self.loop.inner[0]
+            body = self.expr(substitute(e.body, {e.bound[0]: star.dim}))
+            terms = self.w.groups.at_others(body, hot, spans, len(star))
+            if terms is None:
+                return None
+            found[symbol] = self.at_lane(total(terms), hot, spans)
+        return found
+
+    def at_lane(self, expr: Expr, hot: Hot, spans: tuple[Span, ...]) -> Expr:
+        """An expression of members of groups, at one of the element's."""
+        members, _ = self.w.groups.members(hot, spans)
+        return at(expr, {members.dim: total([members.start, Position(self.lanes.dim)])})
+
+    def begin(self) -> None:
+        """What is computed before the first element of the column is drawn."""
+        w, dims = self.w, self.w.dims(self.array)
+        if self.loop.outer:
+            here = tuple(d for a, d in enumerate(dims) if a not in self.loop.outer)
+            value = Element(self.array, tuple(Position(d.name) for d in dims))
+            w.add(Let(self.column, tuple(map(w.span, here)), value))
+        for e, symbol in self.loop.sums.items() if self.sums else ():
+            w.add(Let(self.sums[symbol], w.spans(self.kept.over), self.expr(e)))
+
+    def draw(self, etas: list[Expr]) -> None:
+        """The draw of one element."""
+        w, step, target = self.w, self.step, self.target
+        now = self.in_column(target)
+        form = self.placed(Element(self.kept.name, self.rows))
+        assert isinstance(form, Element)
+        slope = self.at_rows("slope", self.slope)
+        square, linear, change = (
+            w.fresh(f"{self.array}_{n}") for n in ("square", "linear", "change")
+        )
+        curvature, constant = (
+            self.placed(w.expr(e)) for e in (self.loop.form.curvature, self.loop.form.constant)
+        )
+        lead: Expr = Number(1)
+        if constant == ZERO and not self.is_by_row(curvature):
+            curvature, lead = lead, curvature
+        derivative = total([constant, product([curvature, form])])
+        squares = product([curvature, slope, slope])
+        w.add(Let(square, (), ZERO), Let(linear, (), ZERO))
+        if self.is_by_row(squares):
+            w.add(Add(square, (), squares, (self.lanes,)))
+        else:
+            w.add(Add(square, (), product([squares, self.lanes.stop]), ()))
+        w.add(Add(linear, (), product([slope, derivative]), (self.lanes,)))
+        w.add(Let(change, (), negative(now)))
+        whole = product([lead, Element(square)])
+        first = [
+            self.chosen.of(etas[0]),
+            product([lead, Element(linear)]),
+            negative(product([whole, now])),
+        ]
+        second = [self.chosen.of(etas[1]), Apply("/", (whole, TWO))]
+        assert step.draw_function is not None
+        arguments = (Argument(total(first)), Argument(total(second)))
+        w.add(Draw((target,), step.draw_function, arguments, note=step.name))
+        if self.loop.outer:
+            assert isinstance(now, Element)
+            w.add(Store(now, target))
+        w.add(Add(change, (), target, ()))
+        moved = product([slope, Element(change)])
+        w.add(Add(self.kept.name, form.indices, moved, (self.lanes,), self.kept.factor))
+        for e, symbol in self.loop.sums.items() if self.sums else ():
+            there = self.placed(Element(self.sums[symbol], self.rows))
+            assert isinstance(there, Element)
+            moved = product([self.change_of(e), Element(change)])
+            w.add(Add(there.array, there.indices, moved, (self.lanes,)))
+
+    @property
+    def rows(self) -> tuple[Expr, ...]:
+        """The positions of the form."""
+        return tuple(Position(r.dim.name) for r in self.kept.over)
+
+    def is_by_row(self, expr: Expr) -> bool:
+        """Whether an expression differs from row to row."""
+        return self.lanes.dim in expr.free
+
+    def at_rows(self, stem: str, value: Expr) -> Element:
+        """The element of a new array that is a value at each row, or a number for all of them."""
+        dims = (self.lanes,) if self.is_by_row(value) else ()
+        name = self.w.fresh(f"{self.array}_{stem}")
+        self.w.add(Let(name, dims, value))
+        return Element(name, tuple(Position(d.dim) for d in dims))
+
+    @property
+    def slope(self) -> Expr:
+        """The slope of the form at a row."""
+        known = {**self.known, **self.others}
+        for e, s in self.loop.sums.items() if self.sums else ():
+            known[s] = self.placed(Element(self.sums[s], self.rows))
+            if self.loop.rest:  # (then the symbol is for the sum without the element)
+                own = product([self.change_of(e), known[self.loop.own]])
+                known[s] = total([known[s], negative(own)])
+        return self.of_symbols(self.loop.slope, known)
+
+    def change_of(self, summed: Formula) -> Expr:
+        """The slope of a sum, at a row."""
+        return self.of_symbols(self.loop.changes[summed], self.known)
+
+    @property
+    def known(self) -> dict[sp.Symbol, Expr]:
+        """What symbols of a loop stand for at a row, but for sums of elements."""
+        given = (*self.loop.data.items(), *self.loop.rows.items())
+        known = {s: self.placed(self.expr(e)) for e, s in given}
+        return {self.loop.own: self.in_column(self.target), **known}
+
+    def of_symbols(self, formula: Formula, known: Mapping[sp.Symbol, Expr]) -> Expr:
+        """A formula of symbols, for which expressions are known."""
+        names = {s: f"({s})" for s in known}
+        read = formula.xreplace({s: Leaf(Array(n, real=True)) for s, n in names.items()})
+        values: dict[Expr, Expr] = {Element(n): known[s] for s, n in names.items()}
+        return mapped(self.w.expr(read), values.get)
+
+
+def _seen(
+    w: Workshop, loop: ElementLoop, chosen: Selection, dims: tuple[Dim, ...]
+) -> tuple[Hot, tuple[Span, ...]]:
+    """The index by which rows see the element drawn, and the spans of the rows' entries.
+
+    (Where data weigh an entry with 0, the slope is 0 there.)
+    """
+    spans = w.spans((*loop.form.over, *loop.inner))
+    hot = [
+        Hot(index, axis)
+        for a, (d, i) in enumerate(zip(dims, loop.entry.view.indices, strict=True))
+        if a not in loop.outer and i is not None
+        if isinstance(index := w.expr(i), Element)
+        if isinstance(axis := chosen.of(Position(d.name)), Position | Element)
+    ]
+    found = w.groups.of_one(hot, spans, frozenset(s.dim for s in chosen.over))
+    if found is None:
+        raise NotLoweredError("entries of a form that data look up by several indices.")
+    return found, spans
+
+
+def _in_lanes(
+    w: Workshop, hot: Hot, spans: tuple[Span, ...], array: str
+) -> tuple[Span, Callable[[Expr], Expr]]:
+    """The members of a group, counted from the first, and what reads an expression at one.
+
+    (What is kept for each of them needs the room of the largest group alone.)
+    """
+    members, placed = w.groups.members(hot, spans)
+    lane, most = w.fresh(f"{array}_lane"), w.fresh(f"most of {hot.index.array}")
+    counts = np.unique(np.asarray(w.data[hot.index.array]), return_counts=True)[1]
+    w.own_sizes[most] = int(counts.max(initial=0))
+    count = total([members.stop, negative(members.start)])
+    here: dict[str, Expr] = {members.dim: total([members.start, Position(lane)])}
+    lanes = Span(lane, ZERO, Apply("smaller", (Size(most), count)))
+    return lanes, lambda e: at(placed(e), here)
+
+
+def _others(contributions: tuple[Contribution, ...], loop: ElementLoop) -> tuple[Contribution, ...]:
+    return tuple(c for c in contributions if c.factor != loop.form.factor)
