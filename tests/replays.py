@@ -26,7 +26,7 @@ import numpy as np
 from gibbsppl import runtime
 from gibbsppl.code.loop_text.loading import PLAIN
 from gibbsppl.code.loop_text.module import whole_text
-from gibbsppl.runtime import concave, elliptical, loops, moves, walks
+from gibbsppl.runtime import concave, elliptical, loops, moves, tied, walks
 from gibbsppl.runtime.draws import SMALL_SHAPE
 from gibbsppl.runtime.loops.slices import DISTANCE
 from gibbsppl.runtime.loops.walks import PROBABILITY, TAKEN
@@ -217,7 +217,7 @@ class Tape:
         places.append((runtime, "chain", self.chain_recorded(runtime.chain)))
         for name, (module, kernel) in BY_DENSITY.items():
             function = self.moved(name, kernel, getattr(module, name))
-            places += [(m, name, function) for m in (runtime, module) if hasattr(m, name)]
+            places += [(m, name, function) for m in (runtime, module, tied) if hasattr(m, name)]
         places.append((moves.Width, "learn", self.learning(moves.Width.learn)))
         places.append((walks, "is_accepted", self.accepting(walks.is_accepted)))
         patches = [mock.patch.object(*place) for place in places]

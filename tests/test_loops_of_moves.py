@@ -16,6 +16,7 @@ from gibbsppl.code.loop_text import statements as texts
 from gibbsppl.code.lowering import blocks, units
 from gibbsppl.code.lowering import elliptical as ellipses
 from gibbsppl.code.lowering import moves as lowered
+from gibbsppl.code.lowering import tied as lowered_tied
 from gibbsppl.code.lowering import vector_walks as lowered_vectors
 from gibbsppl.errors import RunError
 from gibbsppl.runtime import freeze
@@ -143,6 +144,46 @@ def test_an_elliptical_slice_in_loops_is_the_one_in_numpy(name):
     assert_the_same(elliptical(ELLIPTICAL[name]))
 
 
+def shares():
+    """Shares of two groups, some of them zero, in a density of no family."""
+    weight = gp.Data("weight", [0.7, 1.5, 2.0], dims="k")
+    a = gp.Dirichlet("x", weight, dims=("g", "k"))
+    tau = gp.Gamma("tau", 2, rate=1)
+    gp.Normal("y", gp.exp(a).sum("k"), tau=tau, dims="g", observed=[3.7, 4.4])
+
+
+def counts():
+    n = gp.Multinomial("x", 9, p=gp.Data("p", [0.2, 0.3, 0.5], dims="k"), dims="k")
+    gp.Normal("y", gp.exp(n / 5).sum("k"), sigma=1, observed=6.0)
+
+
+def directions():
+    mu = gp.Data("mu", [0.0, 0.0, 1.0], dims="k")
+    v = gp.VonMisesFisher("x", mu=mu, kappa=2.0, dims=("g", "k"))
+    gp.Poisson("y", gp.exp(v.sum("k")), dims="g", observed=[2, 1])
+
+
+def matrices():
+    gp.HuangWand("x", nu=2.0, scale=1.0, dims=("k", "k'"), event=("k", "k'"))
+
+
+TIED = {f.__name__: f for f in (shares, counts, directions, matrices)}
+
+
+def tied(name):
+    with gp.Model(coords={"g": 2, "k": 3}) as model:
+        TIED[name]()
+    return model
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_moves_of_tied_entries_in_loops_are_those_in_numpy(name):
+    sampler = gp.compile(tied(name), rewrites=False)
+
+    assert sampler.schedule.step("x").kernel == "slice"
+    assert_the_same(sampler)
+
+
 # ---- orders ----------------------------------------------------------------------------------
 
 
@@ -214,6 +255,13 @@ def test_compiled_elliptical_slices_make_the_chain_of_plain_ones(name):
     pytest.importorskip("numba")
     sampler = elliptical(ELLIPTICAL[name])
     assert_compiled_is_plain(sampler)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TIED)
+def test_compiled_moves_of_tied_entries_make_the_chain_of_plain_ones(name):
+    pytest.importorskip("numba")
+    assert_compiled_is_plain(gp.compile(tied(name), rewrites=False))
 
 
 @pytest.mark.slow
@@ -294,6 +342,12 @@ PLANTED = {
     ),
     "a walk of vectors without bounds": (
         lowered_vectors, "end_of", lambda *_: lowered.Number(-np.inf), vectors, {"gamma": WALK}, {},
+    ),
+    "a line without its slope": (
+        lowered_tied, "total", lambda terms: terms[0], lambda: tied("shares"), {}, {},
+    ),
+    "tied entries without their density": (
+        lowered_tied, "density_of_all", lambda *_: lowered.ZERO, lambda: tied("counts"), {}, {},
     ),
     "axes in another order": (
         blocks, "place_in_one",

@@ -20,7 +20,7 @@ from gibbsppl.runtime.moves import (
     slice_integers,
     width_of,
 )
-from gibbsppl.runtime.tied import exchanged, shared_out, slice_matrices, slice_tied, turned
+from gibbsppl.runtime.tied import exchanged, shared_out, sheared, slice_matrices, slice_tied, turned
 
 N = 4000
 # More comparisons than this file makes.
@@ -448,7 +448,7 @@ TIED = {
     "matrices": (
         lambda rng, size: stats.wishart(4, SCALE).rvs(size, random_state=rng),
         lambda m: 0.5 * np.linalg.slogdet(m)[1] - np.trace(np.linalg.solve(SCALE, m)) / 2,
-        lambda *args: slice_matrices(*args, ENTRIES),
+        lambda *args: slice_matrices(*args, ENTRIES, sheared),
         lambda m: m[1, 1] / SCALE[1, 1],
         stats.chi2(4),
     ),
@@ -496,7 +496,7 @@ def test_slices_of_matrices_end_where_rounding_leaves_no_inverse():
     places = [(k, j) for k in range(3) for j in range(3)]
     x = state["S"]
     for _ in range(50):
-        x = slice_matrices(rng, x, given, width, places)
+        x = slice_matrices(rng, x, given, width, places, sheared)
 
     assert (np.linalg.eigvalsh(x) > 0).all()
 

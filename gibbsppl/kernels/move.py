@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from gibbsppl.code.lowering.workshop import Workshop
 
 # The moves of values whose entries are tied to one another, and the lines that these go along.
-MOVES_OF_TIED: Mapping[KindOfSupport, tuple[str, ...]] = {
-    "simplex": ("slice_tied", "runtime.shared_out"),
-    "counts": ("slice_tied", "runtime.exchanged"),
-    "sphere": ("slice_tied", "runtime.turned"),
-    "spd": ("slice_matrices",),
+MOVES_OF_TIED: Mapping[KindOfSupport, tuple[str, str]] = {
+    "simplex": ("slice_tied", "shared_out"),
+    "counts": ("slice_tied", "exchanged"),
+    "sphere": ("slice_tied", "turned"),
+    "spd": ("slice_matrices", "sheared"),
 }
 
 
@@ -121,8 +121,8 @@ class Move(ByDensity):
     def _tied(self, module: Module, call: str, width: str) -> list[str]:
         """The move of values whose entries are tied to one another."""
         state = state_text(self)
-        move, *line = MOVES_OF_TIED[self.statement.support.kind]
-        positions = ", ".join((positions_text(module, self), *line))
+        move, line = MOVES_OF_TIED[self.statement.support.kind]
+        positions = f"{positions_text(module, self)}, runtime.{line}"
         return [
             f"{state} = runtime.{move}(",
             f"{INDENT}rng, {state}, {call}, {width},",
@@ -137,7 +137,9 @@ class Move(ByDensity):
         if self.asked is not None and not self.asked.slices:
             self.asked.lower(workshop, self)
         else:
-            lower_slice(workshop, self)
+            is_tied = self.statement.support.is_tied
+            line = MOVES_OF_TIED[self.statement.support.kind][1] if is_tied else ""
+            lower_slice(workshop, self, line)
 
     # The log density
 

@@ -216,7 +216,14 @@ from gibbsppl.runtime.special import (
     von_mises_fisher,
 )
 from gibbsppl.runtime.stirling import tables
-from gibbsppl.runtime.tied import exchanged, shared_out, slice_matrices, slice_tied, turned
+from gibbsppl.runtime.tied import (
+    exchanged,
+    shared_out,
+    sheared,
+    slice_matrices,
+    slice_tied,
+    turned,
+)
 from gibbsppl.runtime.truncated import (
     truncated_beta,
     truncated_exponential,
@@ -352,6 +359,7 @@ __all__ = [
     "segment_min",
     "segment_sum",
     "shared_out",
+    "sheared",
     "simulate_asymmetric_laplace",
     "simulate_bernoulli",
     "simulate_beta",

@@ -105,11 +105,12 @@ def slice_matrices(
     log_density: LogDensity,
     width: Width,
     positions: Iterable[tuple[int, ...]],
+    line: Callable[[Array, int, int], Line],
 ) -> Array:
     """Slice moves of positive definite matrices, along the line of each of their entries."""
     x = np.array(x)
     for at in positions:
-        along = sheared(x[at[:-2]], at[-2], at[-1])
+        along = line(x[at[:-2]], at[-2], at[-1])
         x[at[:-2]] = _moved(rng, x, at[:-2], log_density, width, at, along)
     width.moves += width.adapting
     return x

@@ -6,8 +6,9 @@
 - `parameters`: natural parameters, log weights and bounds; `selections`: the elements that a step
   draws
 - `draws` from families and of labels; of `blocks`; `joint` draws; `densities`: draws and `moves`
-  by a log density, `elliptical` ones, `vector_walks`; `forms`: residuals that are kept up to date,
-  and draws `by_form`; `stand_ins`: arrays that stand for others while something is drawn
+  by a log density, `elliptical` ones, `vector_walks`, moves of `tied` entries; `forms`: residuals
+  that are kept up to date, and draws `by_form`; `stand_ins`: arrays that stand for others while
+  something is drawn
 - `scans` of labels with others integrated out, with `scan_parts` that all elements share; what they
   read, `maintained` sums over the state, as they are `stored`
 - `sweeps`: all steps of a schedule, in order, or in that of its `units`

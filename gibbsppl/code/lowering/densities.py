@@ -56,8 +56,6 @@ def lower_by_density(
     ``more`` are further arguments of the kernel, ``outputs`` numbers that it tells besides;
     ``around`` are statements before and after each element.
     """
-    if step.statement.support.is_tied or step.joint:
-        raise NotLoweredError(f"{step.name}: a move of values whose entries are tied.")
     chosen = selection(w, step)
     coefficients = () if chosen.one_by_one else coefficients_of(w, step)
     call = _Call(kernel, more, outputs)

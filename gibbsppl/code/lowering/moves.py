@@ -18,7 +18,13 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Let, Statement, Store
 from gibbsppl.code.lowering.densities import lower_by_density
-from gibbsppl.code.lowering.selections import Selection, length_of, selection
+from gibbsppl.code.lowering.selections import (
+    Selection,
+    elements_in_turn,
+    length_of,
+    selection,
+)
+from gibbsppl.code.lowering.tied import Slices, lower_tied
 from gibbsppl.code.lowering.vector_walks import lower_vector_walk
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.runtime.tuning import (
@@ -36,9 +42,10 @@ from gibbsppl.runtime.walks import ONE as ONE_ELEMENT
 from gibbsppl.schedule.kinds import DensityDraw
 
 
-def lower_slice(w: Workshop, step: DensityDraw) -> None:
-    """A slice move of each element."""
-    chosen = selection(w, step)
+def lower_slice(w: Workshop, step: DensityDraw, line: str = "") -> None:
+    """A slice move of each element; of tied entries along lines of a name."""
+    is_tied = step.statement.support.is_tied
+    chosen = elements_in_turn(w, step) if is_tied else selection(w, step)
     here = _by_element(w, step, chosen, width_of(step.name), start=1.0)
     adapting = w.tuning(ADAPTING, kind="int")
     count = w.tuning(moves_of(step.name), kind="int")
@@ -46,6 +53,9 @@ def lower_slice(w: Workshop, step: DensityDraw) -> None:
     distance = w.fresh("distance")
     learnt = Apply("width_learnt", (here, count, Element(distance)))
     after = (_learnt(here, learnt, adapting),)
+    if is_tied:
+        lower_tied(w, step, chosen, line, Slices(here, distance, after[0]))
+        return
     kernel = "slice_whole" if step.statement.support.is_discrete else "slice"
     before = (Let(distance, (), ZERO),)
     lower_by_density(

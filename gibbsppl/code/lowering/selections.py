@@ -52,6 +52,11 @@ def selection(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> Selecti
     """The selection of a step, whose draws are along the dims of an event."""
     if not step.is_by_element:
         return selection_at_once(w, step, event)
+    return elements_in_turn(w, step, event)
+
+
+def elements_in_turn(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> Selection:
+    """The elements of a step, one after the other."""
     array = step.statement.target.array.name
     dims = tuple(d for d in w.dims(array) if d not in event)
     return _of_table(w, array, dims, _in_order(w, step, array, dims), one_by_one=True)

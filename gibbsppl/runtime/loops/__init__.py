@@ -4,7 +4,8 @@
   `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws, `labels` and label chains,
   labels by `blocks`; the `units` of a scan
 - by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
-  `concave_hull`), `slices`, `walks`, `vector_walks`, `elliptical` (with `normal_parts`)
+  `concave_hull`), `slices` (along lines of `tied` entries), `walks`, `vector_walks`, `elliptical`
+  (with `normal_parts`)
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions` and
   `normalisers`; `elementary` ones
 
