@@ -12,7 +12,7 @@ from gibbsppl.code.arrays.accesses import writes
 from gibbsppl.code.arrays.expressions import Apply, Expr, Number, Size, walk
 from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.loads import read_once
-from gibbsppl.code.arrays.statements import Statement
+from gibbsppl.code.arrays.statements import Let, Statement
 from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
 from gibbsppl.code.arrays.sweeps import DEFERRED, Sweep, dims_sized, names_in
 from gibbsppl.code.lines import INDENT, indented
@@ -191,16 +191,14 @@ class _Head:
         ]
         if name == "monitor":
             outputs = self.sweep.outputs
-            is_number = {n: not _has_axes(self.sweep, n) for n in outputs}
-            more = [_outside(w, n) if is_number[n] else w.array(n) for n in outputs]
+            more = [w.array(n) if _axes(self.sweep, n) else _outside(w, n) for n in outputs]
         called = ", ".join([*self.arguments, *more])
         return "\n".join(["@kernel", f"def {name}({called}):", *indented(lines or ["pass"]), ""])
 
 
-def _has_axes(sweep: Sweep, name: str) -> bool:
-    from gibbsppl.code.arrays.statements import Let  # noqa: PLC0415
-
-    return any(isinstance(s, Let) and s.name == name and s.dims for s in sweep.monitors)
+def _axes(sweep: Sweep, name: str) -> int:
+    """The number of axes of an array that monitors compute."""
+    return max(len(s.dims) for s in sweep.monitors if isinstance(s, Let) and s.name == name)
 
 
 def _outside(writer: Writer, name: str) -> str:
@@ -226,7 +224,7 @@ def _runs(
     tuned = [n for n in state if not head.sweep.arrays[n].is_tuning]
     records = {n: writer.names.called("record", n, like=f"{n}_draws") for n in (*tuned, *outputs)}
     shown = {
-        n: writer.array(n) if _has_axes(head.sweep, n) else _outside(writer, n) for n in outputs
+        n: writer.array(n) if _axes(head.sweep, n) else _outside(writer, n) for n in outputs
     }
     called = ", ".join([arguments, "draws", "thin", *shown.values(), *records.values()])
     lines = ["for draw in range(draws):", f"{INDENT}for _ in range(thin):"]
@@ -243,17 +241,21 @@ def _runs(
     if outputs:
         lines += [f"{INDENT}monitor({', '.join([arguments, *shown.values()])})"]
     for n in tuned:
-        value = f"{_outside(writer, n)}[()]" if head.is_number(n) else writer.array(n)
-        lines += _recorded(records[n], value)
+        array = _outside(writer, n) if head.is_number(n) else writer.array(n)
+        lines += _recorded(writer, records[n], array, len(head.sweep.arrays[n].dims))
     for n in outputs:
-        value = shown[n] if _has_axes(head.sweep, n) else f"{shown[n]}[()]"
-        lines += _recorded(records[n], value)
+        lines += _recorded(writer, records[n], shown[n], _axes(head.sweep, n))
     record = ["@kernel", f"def record({called}):", *indented(lines), ""]
     return ["\n".join(run), "\n".join(record)]
 
 
-def _recorded(record: str, value: str) -> list[str]:
-    return [f"{INDENT}if len({record}):", f"{INDENT * 2}{record}[draw] = {value}"]
+def _recorded(writer: Writer, record: str, array: str, axes: int) -> list[str]:
+    """Lines that record an array number by number, as `runtime.loops.copies` says why."""
+    at = [writer.names.called("place", axis, like=f"at_{axis}") for axis in range(axes)]
+    lines = [f"{record}[{', '.join(['draw', *at])}] = {array}[{', '.join(at) or '()'}]"]
+    for axis, place in reversed([*enumerate(at)]):
+        lines = [f"for {place} in range({array}.shape[{axis}]):", *indented(lines)]
+    return indented([f"if len({record}):", *indented(lines)])
 
 
 def _imports(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:

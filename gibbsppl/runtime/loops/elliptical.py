@@ -25,6 +25,7 @@ from gibbsppl.runtime.elliptical import SHORTEST
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import kernel
+from .copies import copied
 
 APART: Mapping[str, str] = {
     "ellipse_next": "independent elements of an array, each on an ellipse of its own, are moved "
@@ -63,11 +64,11 @@ def elliptical_next(
     """Whether a log density is asked for, at ``tried``; if not, it is the vector moved to."""
     if work[STAGE] == STARTED:
         work[STAGE] = CURRENT
-        tried[:] = now
+        copied(now, tried)
         return True
     if not _goes_on(rng, work):
         if work[STAGE] == STAYS:
-            tried[:] = now
+            copied(now, tried)
         return False
     c, s = cos(work[ANGLE]), sin(work[ANGLE])
     for i in range(now.size):

@@ -14,6 +14,7 @@ import numpy as np
 from gibbsppl.runtime.types import Flags, Floats, Generator, Integers
 
 from . import inlined, kernel
+from .copies import copied
 
 # Underflow beside a number above this (the largest being near one) is less than its rounding error.
 KEPT = 1e-290
@@ -103,7 +104,7 @@ def chain(
     after = 0
     for t in range(count - 1, -1, -1):
         if t == count - 1:
-            running[:] = filtered[t]
+            copied(filtered[t], running)
         else:
             _led_to(log_weights, filtered, log_transitions, transitions, t, after, running)
         after = _picked(running, uniform[t])
@@ -136,7 +137,7 @@ def chain_by_step(
     after = 0
     for t in range(count - 1, -1, -1):
         if t == count - 1:
-            running[:] = filtered[t]
+            copied(filtered[t], running)
         else:
             _led_to(log_weights, filtered, log_transitions[t], transitions[t], t, after, running)
         after = _picked(running, uniform[t])

@@ -13,6 +13,7 @@ from math import cos, inf, sin
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import kernel
+from .copies import copied
 from .elementary import exp_of, expit, log_of
 
 APART: Mapping[str, str] = {}
@@ -37,7 +38,7 @@ def shared_out_ends(x: Floats, k: int, j: int, out: Floats) -> None:
 def shared_out_at(x: Floats, k: int, j: int, t: float, out: Floats) -> None:
     """The sum of two shares, shared out by the log of their ratio."""
     total, ratio = x[k] + x[j], log_of(x[k]) - log_of(x[j])
-    out[:] = x
+    copied(x, out)
     out[k] = total * expit(ratio + t)
     out[j] = total * expit(-(ratio + t))
 
@@ -58,7 +59,7 @@ def exchanged_ends(x: Floats, k: int, j: int, out: Floats) -> None:
 @kernel
 def exchanged_at(x: Floats, k: int, j: int, t: float, out: Floats) -> None:
     """Some of one count given to another."""
-    out[:] = x
+    copied(x, out)
     out[k] = x[k] + t
     out[j] = x[j] - t
 
@@ -80,7 +81,7 @@ def turned_ends(x: Floats, k: int, j: int, out: Floats) -> None:  # noqa: ARG001
 def turned_at(x: Floats, k: int, j: int, t: float, out: Floats) -> None:
     """A direction turned by an angle in the plane of two axes."""
     c, s = cos(t), sin(t)
-    out[:] = x
+    copied(x, out)
     out[k] = c * x[k] - s * x[j]
     out[j] = s * x[k] + c * x[j]
 
@@ -100,7 +101,7 @@ def sheared_ends(x: Floats, k: int, j: int, out: Floats) -> None:  # noqa: ARG00
 @kernel
 def sheared_at(x: Floats, k: int, j: int, t: float, out: Floats) -> None:
     """A matrix ``A x A'``, where ``A`` adds a multiple of row j to row k, or stretches row k."""
-    out[:] = x
+    copied(x, out)
     scale = exp_of(t)
     for i in range(len(x)):
         out[k, i] = out[k, i] * scale if k == j else out[k, i] + t * out[j, i]

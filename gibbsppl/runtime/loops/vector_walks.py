@@ -22,6 +22,7 @@ from gibbsppl.runtime.types import Floats, Generator
 from gibbsppl.runtime.walks import VECTOR
 
 from . import kernel
+from .copies import copied
 from .elementary import exp_of
 from .matrices import factorised
 from .walks import NO_DENSITY, from_line, log_slope, scale_learnt, to_line
@@ -76,7 +77,7 @@ def vector_walk_next(  # noqa: PLR0913, PLR0917  (what is known of the walk)
     """
     if work[STAGE] == STARTED:
         work[STAGE] = CURRENT
-        tried[:] = now
+        copied(now, tried)
         if isnan(known):
             return True
         work[FOUND] = known
@@ -89,7 +90,7 @@ def vector_walk_next(  # noqa: PLR0913, PLR0917  (what is known of the walk)
         return True
     probability = _decide(rng, work)
     if work[TAKEN] == 0:
-        tried[:] = now
+        copied(now, tried)
         for i in range(len(now)):
             line[i] = to_line(now[i], lower[i], upper[i])
     work[LOG_SCALE] = log_scale

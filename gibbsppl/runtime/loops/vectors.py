@@ -11,6 +11,7 @@ from gibbsppl.runtime.multinomials import SMALL_TOTAL
 from gibbsppl.runtime.types import Floats, Generator, Integers
 
 from . import kernel
+from .copies import copied
 from .matrices import backward, backward_rows, cholesky, forward, forward_rows
 
 APART: Mapping[str, str] = {
@@ -132,7 +133,7 @@ def _by_label(rng: Generator, weights: Floats, left: int, out: Integers) -> None
 def mvnormal(rng: Generator, eta_1: Floats, eta_2: Floats, out: Floats) -> None:
     """A vector with log density ``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``."""
     precision_factor(eta_2)
-    out[:] = eta_1
+    copied(eta_1, out)
     forward(eta_2, out)
     for k in range(len(out)):
         out[k] += rng.standard_normal()
