@@ -24,6 +24,7 @@ from unittest import mock
 import numpy as np
 
 from gibbsppl import runtime
+from gibbsppl.code.loop_program import Runner
 from gibbsppl.code.loop_text.loading import PLAIN
 from gibbsppl.code.loop_text.module import whole_text
 from gibbsppl.runtime import concave, elliptical, loops, moves, tied, walks
@@ -96,21 +97,22 @@ def beside(sampler, state, rng, program=None):
         with tape.recording():
             sampler.program.sweep(rng, state, sampler.constants)
         arrays = program.arrays_of(before)
-        scope = tape.scope(program.module)
         given = copy.deepcopy(program.constants)
-        arguments = program.arguments(stream, arrays)
-        scope["sweep"](*arguments)
+        outputs = program.outputs()
+        records = {n: np.zeros((1, *a.shape)) for n, a in outputs.items()}
+        kept = (*program.unrecorded()[: -len(outputs) or None], *records.values())
+        runner = Runner(program, tape.scope(program.module)["run"])
+        runner.record(program.arguments(stream, arrays), 1, 1, outputs, kept)
+        known = sampler.program.deterministics(state, sampler.constants)
+        for name in outputs:
+            if (walk := walk_with_rate(name)) is not None:
+                moved = state.get("~" + walk)  # (of a random scan maybe none)
+                known[name] = np.nan if moved is None else moved.taken_rate()
         tape.compare_states(program, state, arrays)
         tape.note("stream at the end", stream.bit_generator.state != rng.bit_generator.state)
         for name, old, new in zip(program.module.constants, given, program.constants, strict=True):
             tape.note(f"constant {name} changed", not np.array_equal(old, new, equal_nan=True))
-        outputs = program.outputs()
-        scope["monitor"](*arguments, *outputs.values())
-        known = sampler.program.deterministics(state, sampler.constants)
-    for name, values in outputs.items():
-        if (walk := walk_with_rate(name)) is not None:
-            moved = state.get("~" + walk)  # (of a random scan maybe none)
-            known[name] = np.nan if moved is None else moved.taken_rate()
+    for name, (values,) in records.items():
         tape.compare(f"deterministic {name}", values, known[name], AFTERWARDS)
     return tape
 

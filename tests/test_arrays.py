@@ -275,7 +275,7 @@ def printed(sweep, seed=1):
     arrays = program.arrays_of(copy.deepcopy(state))
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
-        program.plain().sweep(*program.arguments(rng, arrays))
+        program.plain().sweep(program.arguments(rng, arrays))
     return {**state, **arrays}, rng.bit_generator.state
 
 

@@ -189,7 +189,7 @@ def test_a_run_draws_what_its_records_need_and_all_at_its_end(keep, needed, thin
 def test_loops_make_the_chain_of_numpy_whatever_is_recorded(keep):
     sampler = topics()
     engine = Compiled(sampler.loops())
-    engine._functions = engine.loops.plain()
+    engine._runner = engine.loops.plain()
     ours, theirs = (recorded(sampler, e, keep=keep, thin=2) for e in (engine, None))
 
     for found, known in zip(ours.chains, theirs.chains, strict=True):
@@ -205,7 +205,7 @@ def test_how_many_sweeps_a_call_makes_changes_no_draw():
     runs = []
     for a_call in (1.0, 100.0):
         engine = Compiled(sampler.loops(), a_call=a_call)
-        engine._functions = engine.loops.plain()
+        engine._runner = engine.loops.plain()
         runs.append(recorded(sampler, engine, keep=["z"], thin=2))
     one, other = (r.chains[0].state for r in runs)
 

@@ -199,11 +199,11 @@ def test_compiled_loops_make_the_chain_of_plain_ones(name):
     program = sampler.loops()
     state, rng = started(sampler, sweeps=1)
     chains = []
-    for functions in (program.plain(), program.compiled()):
+    for runner in (program.plain(), program.compiled()):
         own, stream = copy.deepcopy(state), copy.deepcopy(rng)
         arrays = program.arrays_of(own)
         with np.errstate(all="ignore"):
-            functions.sweep(*program.arguments(stream, arrays))
+            runner.sweep(program.arguments(stream, arrays))
         chains.append((arrays, stream.bit_generator.state))
     (plain, stream), (compiled, other) = chains
 

@@ -236,11 +236,11 @@ def assert_compiled_is_plain(sampler, sweeps=5):
     program = sampler.loops()
     state, rng = started(sampler)
     chains = []
-    for functions in (program.plain(), program.compiled()):
+    for runner in (program.plain(), program.compiled()):
         own, stream = copy.deepcopy((state, rng))
         arrays = program.arrays_of(own)
         with np.errstate(all="ignore"):
-            functions.run(*program.arguments(stream, arrays), sweeps)
+            runner.sweep(program.arguments(stream, arrays), sweeps)
         chains.append((arrays, stream.bit_generator.state))
     (plain, stream), (compiled, other) = chains
 
@@ -296,7 +296,7 @@ def test_what_is_first_moved_after_warm_up_does_not_adapt():
     del state["~tau"]
     freeze(state)
     arrays = program.arrays_of(state)
-    program.plain().sweep(*program.arguments(rng, arrays))
+    program.plain().sweep(program.arguments(rng, arrays))
 
     assert arrays["~tau.log_scale"] == 0
     assert arrays["~tau.moves"] == 0

@@ -67,10 +67,10 @@ def test_compiled_loops_make_the_chain_of_plain_ones():
     program = sampler.loops()
     state, rng = started(sampler)
     chains = []
-    for functions in (program.plain(), program.compiled()):
+    for runner in (program.plain(), program.compiled()):
         own, stream = copy.deepcopy((state, rng))
         arrays = program.arrays_of(own)
-        functions.sweep(*program.arguments(stream, arrays))
+        runner.sweep(program.arguments(stream, arrays))
         chains.append(arrays)
     plain, compiled = chains
 

@@ -108,12 +108,12 @@ def test_compiled_scans_draw_what_plain_ones_draw(case):
     pytest.importorskip("numba")
     program = compiled(*NAMED[case]).loops()
     chains = []
-    for functions in (program.plain(), program.compiled()):
+    for runner in (program.plain(), program.compiled()):
         state, stream = started(compiled(*NAMED[case]))
         arrays = program.arrays_of(copy.deepcopy(state))
         with np.errstate(all="ignore"):
             for _ in range(SWEEPS):
-                functions.sweep(*program.arguments(stream, arrays))
+                runner.sweep(program.arguments(stream, arrays))
         chains.append((arrays, stream.bit_generator.state))
     (plain, stream), (other, other_stream) = chains
 
@@ -127,7 +127,7 @@ def test_sums_that_numpy_keeps_are_forgotten_where_loops_draw():
     chain = Chain(*started(sampler))
     Interpreted(sampler.program, sampler.constants).sweeps(chain, 1)
     engine = Compiled(sampler.loops())
-    engine._functions = engine.loops.plain()
+    engine._runner = engine.loops.plain()
     assert "theta_eta_1" in chain.state
 
     engine.sweeps(chain, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -69,18 +69,6 @@ def loops_of(schedule: Schedule, data: Values, constants: Constants) -> LoopProg
     return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
 
 
-@dataclass(frozen=True, slots=True)
-class Functions:
-    """The functions of a module of loops.
-
-    ``sweep`` makes one sweep, ``run`` many, ``record`` records some draws besides.
-    """
-
-    sweep: Callable[..., None]
-    run: Callable[..., None] | None
-    record: Callable[..., None] | None
-
-
 @dataclass(frozen=True, eq=False)
 class LoopProgram:
     """A sweep in loops for data; what depends on data alone is computed when it is asked for.
@@ -91,24 +79,17 @@ class LoopProgram:
     sweep_value: Sweep
     data: Values
     model_sizes: Mapping[str, int]
-    looked_at: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls,
-        sweep: Sweep,
-        data: Values,
-        sizes: Mapping[Dim, int],
-        outputs: tuple[str, ...] = (),
-    ) -> LoopProgram:
+    def of(cls, sweep: Sweep, data: Values, sizes: Mapping[Dim, int]) -> LoopProgram:
         """The program of a sweep for data."""
-        return cls(sweep, data, {d.name: n for d, n in sizes.items()}, outputs)
+        return cls(sweep, data, {d.name: n for d, n in sizes.items()})
 
     @cached_property
     def module(self) -> LoopModule:
         """The text of the loops, and the order of their arguments."""
-        return module_of(self._with_tables, self.looked_at)
+        return module_of(self._with_tables)
 
     @cached_property
     def _with_tables(self) -> Sweep:
@@ -145,15 +126,13 @@ class LoopProgram:
         """The arrays that kernels work in."""
         return tuple(made_work(name) for name in self.module.works)
 
-    def compiled(self) -> Functions:
-        """The functions of the module, compiled when they are first called."""
-        found = loaded(self.module, self.sweep_value.name)
-        return Functions(found.sweep, found.run, found.record)
+    def compiled(self) -> Runner:
+        """What makes sweeps by the function of the module, compiled when it is first called."""
+        return Runner(self, loaded(self.module, self.sweep_value.name).run)
 
-    def plain(self) -> Functions:
-        """The functions of the module as Python carries them out."""
-        found = plain(self.module)
-        return Functions(found["sweep"], found.get("run"), found.get("record"))
+    def plain(self) -> Runner:
+        """What makes sweeps by the function of the module as Python carries it out."""
+        return Runner(self, plain(self.module)["run"])
 
     def arrays_of(self, state: State) -> dict[str, Array]:
         """The arrays of a state, which sweeps change in place."""
@@ -178,12 +157,15 @@ class LoopProgram:
         arrays: Mapping[str, Array],
         deferred: Collection[str] | None = None,
     ) -> tuple[Any, ...]:
-        """The arguments of a sweep with some of the ``deferred`` steps (default: all of them)."""
+        """The arguments of sweeps, of which those recorded carry out ``deferred`` steps.
+
+        By default every sweep carries out all of them.
+        """
         state = (arrays[n] for n in self.module.state)
         rooms = (self._room(a) for a in self.module.rooms)
         own = self.sweep_value.deferred
-        named = own if deferred is None else deferred
-        asked = [np.array([int(step in named) for step in own])] if own else []
+        named = (own, own) if deferred is None else ((), deferred)
+        asked = [np.array([[int(step in some) for step in own] for some in named])] if own else []
         return (rng, self.sizes, *state, *self.constants, *self.works, *rooms, *asked)
 
     def _room(self, local: Local) -> Array:
@@ -200,6 +182,40 @@ class LoopProgram:
             n: np.zeros(tuple(_resolved(d.stop, {}, self.all_sizes) for d in dims[n]))
             for n in self.module.outputs
         }
+
+    def unrecorded(self) -> list[Array]:
+        """Records of no draws, of all arrays that may be recorded."""
+        known = self.sweep_value.arrays
+        drawn = {n: self._empty(n) for n in self.module.state if not known[n].is_tuning}
+        return [np.empty((0, *a.shape), a.dtype) for a in (drawn | self.outputs()).values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Sweeps by the function of a module."""
+
+    program: LoopProgram
+    run: Callable[..., None]
+
+    def sweep(self, arguments: Sequence[Any], sweeps: int = 1) -> None:
+        """Make sweeps, none of which is recorded."""
+        outputs = _with_axes(self.program.outputs())
+        self.run(*arguments, sweeps, 0, 1, *outputs, *self.program.unrecorded())
+
+    def record(
+        self,
+        arguments: Sequence[Any],
+        draws: int,
+        thin: int,
+        outputs: Mapping[str, Array],
+        records: Sequence[Array],
+    ) -> None:
+        """Make sweeps, every ``thin``-th of which is recorded."""
+        self.run(*arguments, 0, draws, thin, *_with_axes(outputs), *records)
+
+
+def _with_axes(outputs: Mapping[str, Array]) -> list[Array]:
+    return [a for a in outputs.values() if a.ndim]
 
 
 def made_work(name: str) -> Array:

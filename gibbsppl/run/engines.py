@@ -19,7 +19,7 @@ from gibbsppl.run.recording import Recorder
 from gibbsppl.runtime.tuning import put_tuning
 
 if TYPE_CHECKING:
-    from gibbsppl.code.loop_program import LoopProgram
+    from gibbsppl.code.loop_program import LoopProgram, Runner
 
 # The seconds that one call should take: somebody may be waiting to stop the run, or for a bar.
 SECONDS_A_CALL = 0.1
@@ -71,14 +71,14 @@ class Compiled:
     loops: LoopProgram
     name: str = "compiled"
     a_call: float = 1.0
-    _functions: Any = field(default=None)
+    _runner: Runner | None = field(default=None)
 
     def sweeps(self, chain: Chain, at_most: int) -> int:
         """As many sweeps as take about a tenth of a second."""
         count = max(1, min(int(self.a_call), at_most))
         arrays = self.loops.arrays_of(chain.state)
         arguments = self.loops.arguments(chain.rng, arrays, ())
-        self._timed(lambda: self.functions.run(*arguments, count), count)
+        self._timed(lambda: self.runner.sweep(arguments, count), count)
         self._put_back(chain, arrays, count)
         return count
 
@@ -93,19 +93,19 @@ class Compiled:
         count = max(1, min(int(self.a_call / thin), left))
         plain = {n: a for n, a in arrays.items() if not n.startswith("~")}
         records = recorder.places(number, chain.state, plain | outputs, count)
-        given = self.loops.arguments(chain.rng, arrays, deferred)
-        arguments = (*given, count, thin, *outputs.values())
-        self._timed(lambda: self.functions.record(*arguments, *records), count * thin)
+        arguments = self.loops.arguments(chain.rng, arrays, deferred)
+        recorded = (count, thin, outputs, records)
+        self._timed(lambda: self.runner.record(arguments, *recorded), count * thin)
         self._put_back(chain, arrays, count * thin)
         recorder.drawn += count
         return count
 
     @property
-    def functions(self) -> Any:
-        """The compiled functions."""
-        if self._functions is None:
-            self._functions = self.loops.compiled()
-        return self._functions
+    def runner(self) -> Runner:
+        """What makes the sweeps."""
+        if self._runner is None:
+            self._runner = self.loops.compiled()
+        return self._runner
 
     def _put_back(self, chain: Chain, arrays: dict[str, Any], sweeps: int) -> None:
         """Put what loops have changed into the state of a chain."""

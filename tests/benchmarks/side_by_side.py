@@ -78,8 +78,8 @@ def in_loops(model, warmup=3, **settings):
     sampler, rng, state = started(model, **settings)
     loops = sampler.loops()
     arguments = loops.arguments(rng, loops.arrays_of(state))
-    run = loops.compiled().run
-    return warmed(peers.timed(lambda count: run(*arguments, count)), warmup)
+    runner = loops.compiled()
+    return warmed(peers.timed(lambda count: runner.sweep(arguments, count)), warmup)
 
 
 def in_numpy(model, warmup=3, **settings):

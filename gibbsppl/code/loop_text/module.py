@@ -1,4 +1,4 @@
-"""The text of a module of loops: a sweep, what is recorded, and runs of many sweeps.
+"""The text of a module of loops: one function, of many sweeps, some of which are recorded.
 
 Comes in: a `Sweep`. Goes out: the text, with the order of the arguments of its functions.
 """
@@ -15,7 +15,7 @@ from gibbsppl.code.arrays.loads import read_once
 from gibbsppl.code.arrays.statements import Let, Statement
 from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
 from gibbsppl.code.arrays.sweeps import DEFERRED, Sweep, dims_sized, names_in
-from gibbsppl.code.lines import INDENT, indented
+from gibbsppl.code.lines import indented
 from gibbsppl.code.loop_text.expressions import Writer, kernels
 from gibbsppl.code.loop_text.statements import Lines
 from gibbsppl.code.names import Names
@@ -23,15 +23,15 @@ from gibbsppl.code.names import Names
 # Names of the text itself.
 TAKEN = frozenset(
     (
-        *("np", "rng", "sizes", "sweeps", "thin", "draws", "draw", "sweep", "monitor", "run"),
-        *("record", "range", "kernel", "max", "min", "len", "_"),
+        *("np", "kernel", "range", "divmod", "int", "max", "min", "len", "_"),
+        *("rng", "sizes", "run", "before", "draws", "thin", "sweep", "draw", "left", "is_recorded"),
     )
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LoopModule:
-    """The text of a module, and the arguments of its functions in order.
+    """The text of a module, and the arguments of its function in order.
 
     ``state``, ``constants`` and ``outputs`` are names of arrays, ``works`` of the functions that
     make what kernels work in, ``sizes`` of dims; ``imports`` are the kernels by module. ``rooms``
@@ -50,27 +50,22 @@ class LoopModule:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The lines of a function, with what it needs from outside."""
+    """Lines of the function, with what they need from outside."""
 
     lines: tuple[str, ...]
     used: frozenset[str]
     changed: frozenset[str]
     sizes: frozenset[str]
-    works: tuple[tuple[str, str], ...]
-    names: Names
+    works: Mapping[str, str]
     kernels: frozenset[str]
     rooms: Mapping[str, Local]
 
 
-def module_of(sweep: Sweep, outputs: Sequence[str] = ()) -> LoopModule:
-    """The module of a sweep; ``outputs`` are new arrays of it that are arguments, to be looked at.
-
-    With them the module has the sweep alone.
-    """
+def module_of(sweep: Sweep) -> LoopModule:
+    """The module of a sweep."""
     names = Names(TAKEN | set(kernels()))
-    own = _body(names, sweep.statements, outputs)
-    told = outputs or sweep.outputs
-    monitor = _body(names, () if outputs else sweep.monitors, sweep.outputs)
+    own = _body(names, sweep.statements)
+    monitor = _body(names, sweep.monitors, sweep.outputs)
     bodies = (own, monitor)
     used = own.used | monitor.used
     state = tuple(n for n, a in sweep.arrays.items() if a.kind == "state" and n in used)
@@ -79,23 +74,15 @@ def module_of(sweep: Sweep, outputs: Sequence[str] = ()) -> LoopModule:
     given = (n for n, kind in kinds.items() if kind not in ("state", "asked") and n in used)
     constants = (*given, *prepared)
     sizes = tuple(sorted(own.sizes | monitor.sizes))
-    works = tuple(sorted(dict(own.works)))
-    writer = Writer(names)
-    rooms = own.rooms
-    head = _Head(writer, sweep, (*state, *constants), sizes, dict(own.works), tuple(rooms))
-    looked_at = [writer.array(n) for n in outputs]
-    text = head.function("sweep", own, looked_at, state)
-    if not outputs:
-        shown = [writer.array(n) for n in sweep.outputs]
-        text += "\n\n" + head.function("monitor", monitor, shown, state)
-        text += "\n\n" + "\n\n".join(_runs(writer, head, state, sweep.outputs))
-    imports = _imports({k for b in bodies for k in b.kernels})
-    made = tuple(rooms.values())
-    return LoopModule(text, state, constants, works, tuple(told), sizes, imports, made)
+    works = tuple(sorted(own.works))
+    text = _Run(Writer(names), sweep, state, constants, sizes, own, monitor).text
+    imports = imports_of({k for b in bodies for k in b.kernels})
+    rooms = tuple(room for b in bodies for room in b.rooms.values())
+    return LoopModule(text, state, constants, works, sweep.outputs, sizes, imports, rooms)
 
 
-def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str]) -> _Body:
-    """The lines of statements; new arrays that are ``outputs`` are given."""
+def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str] = ()) -> _Body:
+    """The lines of statements; new arrays that are ``outputs`` are given, unless without axes."""
     locals_, made = declared(statements)
     made = fused(made)
     axes = stored_axes(made, locals_, outputs)
@@ -104,16 +91,18 @@ def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str])
     lines = Lines(writer, locals_)
     found = lines.of(made)
     kept = [n for n in locals_ if any(axes.get(n, ())) and n not in outputs]
-    stored = {n: _stored(locals_[n], axes[n]) for n in kept}
-    rooms = {} if outputs else {n: a for n, a in stored.items() if _is_room(a)}
-    allocated = [_allocated(writer, n, a) for n, a in stored.items() if n not in rooms]
-    zero = {n for n in outputs if n in locals_ and not locals_[n].dims}
-    found += [f"{_outside(writer, n)}[()] = {writer.array(n)}" for n in sorted(zero)]
+    stored = {n: stored_part(locals_[n], axes[n]) for n in kept}
+    rooms = {n: a for n, a in stored.items() if _is_room(a)}
+    new = [allocated(writer, n, a) for n, a in stored.items() if n not in rooms]
     sizes = dims_sized(made) | {d for n in kept for d in _sizes_of(locals_[n])}
-    works = tuple(lines.working.items())
-    body = (*allocated, *found)
     return _Body(
-        body, names_in(made), writes(made), sizes, works, names, frozenset(writer.used), rooms
+        (*new, *found),
+        names_in(made),
+        writes(made),
+        sizes,
+        lines.working,
+        frozenset(writer.used),
+        rooms,
     )
 
 
@@ -121,7 +110,7 @@ def _sizes_of(local: Local) -> set[str]:
     return {e.dim for s in local.dims for e in walk(s.stop) if isinstance(e, Size)}
 
 
-def _stored(local: Local, kept: Sequence[bool]) -> Local:
+def stored_part(local: Local, kept: Sequence[bool]) -> Local:
     """A new array with the axes that are stored."""
     return Local(tuple(d for d, k in zip(local.dims, kept, strict=True) if k), local.type)
 
@@ -134,15 +123,15 @@ def _is_room(local: Local) -> bool:
     )
 
 
-def _allocated(writer: Writer, name: str, local: Local) -> str:
+def allocated(writer: Writer, name: str, local: Local) -> str:
     """The line that makes a new array."""
-    sizes = [writer.text(_room(d.stop)) for d in local.dims]
+    sizes = [writer.text(room(d.stop)) for d in local.dims]
     shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
     more = ", dtype=np.int64" if local.type == "int" else ""
     return f"{writer.array(name)} = np.empty({shape}{more})"
 
 
-def _room(stop: Expr) -> Expr:
+def room(stop: Expr) -> Expr:
     """The largest stop of an axis, of those at all positions."""
     if isinstance(stop, Apply) and stop.function == "smaller" and stop.free:
         return next(e for e in stop.arguments if not e.free)
@@ -150,115 +139,102 @@ def _room(stop: Expr) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
-    """The arguments of all functions, and the lines that read numbers from them."""
+class _Run:
+    """The function of many sweeps.
+
+    Some come ``before`` there are draws to record, each of which is the last of ``thin``. What is
+    not recorded has a record of no draws. Everything stands at one place: what two functions have
+    would be compiled twice.
+    """
 
     writer: Writer
     sweep: Sweep
-    names: tuple[str, ...]
+    state: tuple[str, ...]
+    constants: tuple[str, ...]
     sizes: tuple[str, ...]
-    works: dict[str, str]
-    rooms: tuple[str, ...]
+    own: _Body
+    monitor: _Body
 
     @property
-    def arguments(self) -> list[str]:
-        """The arguments that all functions have."""
-        arrays = [
-            _outside(self.writer, n) if self.is_number(n) else self.writer.array(n)
-            for n in self.names
+    def text(self) -> str:
+        """The text of the function."""
+        w = self.writer
+        given = (*self.state, *self.constants)
+        numbers = [n for n in given if self.is_number(n)]
+        changed = self.own.changed | self.monitor.changed
+        rooms = (*self.own.rooms, *self.monitor.rooms)
+        lines = [
+            *(f"{w.size(d)} = sizes[{k}]" for k, d in enumerate(self.sizes)),
+            *(f"{w.array(n)} = {outside(w, n)}[()]" for n in numbers),
+            "for sweep in range(before + draws * thin):",
+            *indented(self._of_one_sweep()),
+            *(f"{outside(w, n)}[()] = {w.array(n)}" for n in numbers if n in changed),
         ]
-        works = (self.works[w] for w in sorted(self.works))
-        asked = [DEFERRED] if self.sweep.deferred else []
-        rooms = map(self.writer.array, (*self.rooms, *asked))
-        return ["rng", "sizes", *arrays, *works, *rooms]
+        arrays = (outside(w, n) if n in numbers else w.array(n) for n in given)
+        works = (self.own.works[n] for n in sorted(self.own.works))
+        asked = [outside(w, DEFERRED)] if self.sweep.deferred else []
+        outputs = (w.array(n) for n in self.sweep.outputs if self.axes(n))
+        records = map(self._record, self._recorded)
+        arguments = ", ".join(
+            [
+                *("rng", "sizes", *arrays, *works, *map(w.array, rooms), *asked),
+                *("before", "draws", "thin", *outputs, *records),
+            ]
+        )
+        return "\n".join(["@kernel", f"def run({arguments}):", *indented(lines), ""])
+
+    def _of_one_sweep(self) -> list[str]:
+        """The lines of a sweep, with what is recorded after it."""
+        w = self.writer
+        asked = [f"{w.array(DEFERRED)} = {outside(w, DEFERRED)}[int(is_recorded)]"]
+        told = [*self.monitor.lines, *(line for n in self._recorded for line in self._kept(n))]
+        return [
+            "draw, left = divmod(sweep - before, thin)",
+            "is_recorded = draw >= 0 and left == thin - 1",
+            *(asked if self.sweep.deferred else []),
+            *self.own.lines,
+            *(["if is_recorded:", *indented(told)] if told else []),
+        ]
+
+    @property
+    def _recorded(self) -> tuple[str, ...]:
+        """The arrays that may be recorded."""
+        drawn = (n for n in self.state if not self.sweep.arrays[n].is_tuning)
+        return (*drawn, *self.sweep.outputs)
+
+    def _record(self, name: str) -> str:
+        """The name of the record of an array."""
+        return self.writer.names.called("record", name, like=f"{name}_draws")
+
+    def _kept(self, name: str) -> list[str]:
+        """Lines that record an array number by number, as `runtime.loops.copies` says why."""
+        array, record = self.writer.array(name), self._record(name)
+        called = self.writer.names.called
+        at = [called("place", axis, like=f"at_{axis}") for axis in range(self.axes(name))]
+        value = f"{array}[{', '.join(at)}]" if at else array
+        lines = [f"{record}[{', '.join(['draw', *at])}] = {value}"]
+        for axis, place in reversed([*enumerate(at)]):
+            lines = [f"for {place} in range({array}.shape[{axis}]):", *indented(lines)]
+        return [f"if len({record}):", *indented(lines)]
 
     def is_number(self, name: str) -> bool:
         """Whether an array from outside has no axes."""
         return name in self.sweep.arrays and not self.sweep.arrays[name].dims
 
-    def function(
-        self, name: str, body: _Body, more: Sequence[str], packed: Sequence[str]
-    ) -> str:
-        """The text of a function; numbers that it changes are put back into ``packed`` arrays."""
-        w = self.writer
-        numbers = [n for n in self.names if self.is_number(n) and n in body.used]
-        put = [n for n in packed if self.is_number(n) and n in body.changed]
-        lines = [
-            *(f"{w.size(d)} = sizes[{k}]" for k, d in enumerate(self.sizes) if d in body.sizes),
-            *(f"{w.array(n)} = {_outside(w, n)}[()]" for n in numbers),
-            *body.lines,
-            *(f"{_outside(w, n)}[()] = {w.array(n)}" for n in put),
-        ]
-        if name == "monitor":
-            outputs = self.sweep.outputs
-            more = [w.array(n) if _axes(self.sweep, n) else _outside(w, n) for n in outputs]
-        called = ", ".join([*self.arguments, *more])
-        return "\n".join(["@kernel", f"def {name}({called}):", *indented(lines or ["pass"]), ""])
+    def axes(self, name: str) -> int:
+        """The number of axes of an array of the state, or of one that monitors compute."""
+        if name in self.sweep.arrays:
+            return len(self.sweep.arrays[name].dims)
+        made = (s for s in self.sweep.monitors if isinstance(s, Let) and s.name == name)
+        return max(len(s.dims) for s in made)
 
 
-def _axes(sweep: Sweep, name: str) -> int:
-    """The number of axes of an array that monitors compute."""
-    return max(len(s.dims) for s in sweep.monitors if isinstance(s, Let) and s.name == name)
-
-
-def _outside(writer: Writer, name: str) -> str:
+def outside(writer: Writer, name: str) -> str:
     """The name of an array without axes, whose number is read and put back."""
     return writer.names.called("outside", name, like=f"{name}_at")
 
 
-def _runs(
-    writer: Writer, head: _Head, state: Sequence[str], outputs: Sequence[str]
-) -> list[str]:
-    """The functions of many sweeps: without records, and with them.
-
-    What is not recorded has a record of no draws.
-    """
-    arguments = ", ".join(head.arguments)
-    run = [
-        "@kernel",
-        f"def run({arguments}, sweeps):",
-        f"{INDENT}for _ in range(sweeps):",
-        f"{INDENT * 2}sweep({arguments})",
-        "",
-    ]
-    tuned = [n for n in state if not head.sweep.arrays[n].is_tuning]
-    records = {n: writer.names.called("record", n, like=f"{n}_draws") for n in (*tuned, *outputs)}
-    shown = {
-        n: writer.array(n) if _axes(head.sweep, n) else _outside(writer, n) for n in outputs
-    }
-    called = ", ".join([arguments, "draws", "thin", *shown.values(), *records.values()])
-    lines = ["for draw in range(draws):", f"{INDENT}for _ in range(thin):"]
-    lines += [f"{INDENT * 2}sweep({arguments})"]
-    if head.sweep.deferred:
-        none, *others = writer.names.fresh("none"), *head.arguments[:-1]
-        lines = [
-            f"{none} = np.zeros_like({head.arguments[-1]})",
-            "for draw in range(draws):",
-            f"{INDENT}for _ in range(thin - 1):",
-            f"{INDENT * 2}sweep({', '.join([*others, none])})",
-            f"{INDENT}sweep({arguments})",
-        ]
-    if outputs:
-        lines += [f"{INDENT}monitor({', '.join([arguments, *shown.values()])})"]
-    for n in tuned:
-        array = _outside(writer, n) if head.is_number(n) else writer.array(n)
-        lines += _recorded(writer, records[n], array, len(head.sweep.arrays[n].dims))
-    for n in outputs:
-        lines += _recorded(writer, records[n], shown[n], _axes(head.sweep, n))
-    record = ["@kernel", f"def record({called}):", *indented(lines), ""]
-    return ["\n".join(run), "\n".join(record)]
-
-
-def _recorded(writer: Writer, record: str, array: str, axes: int) -> list[str]:
-    """Lines that record an array number by number, as `runtime.loops.copies` says why."""
-    at = [writer.names.called("place", axis, like=f"at_{axis}") for axis in range(axes)]
-    lines = [f"{record}[{', '.join(['draw', *at])}] = {array}[{', '.join(at) or '()'}]"]
-    for axis, place in reversed([*enumerate(at)]):
-        lines = [f"for {place} in range({array}.shape[{axis}]):", *indented(lines)]
-    return indented([f"if len({record}):", *indented(lines)])
-
-
-def _imports(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def imports_of(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The kernels that a module calls, by the module that has them."""
     found: dict[str, list[str]] = {}
     for name in sorted(used):
