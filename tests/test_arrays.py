@@ -49,6 +49,7 @@ from gibbsppl.code.arrays.statements import (
 )
 from gibbsppl.code.arrays.storage import declared, stored_axes
 from gibbsppl.code.arrays.sweeps import Array, Sweep, every
+from gibbsppl.code.arrays.tabulation import tabulated
 from gibbsppl.code.loop_program import LoopProgram, for_loops, made_by
 from gibbsppl.runtime import functions
 from gibbsppl.runtime.loops import concave, draws, labels, matrices, vectors
@@ -123,6 +124,7 @@ def values_of(seed):
 # ---- position by position ------------------------------------------------------------------------
 
 KERNELS = {
+    "bernoulli": draws.bernoulli,
     "normal": draws.normal,
     "gamma": draws.gamma,
     "labels": labels.labels,
@@ -1079,6 +1081,57 @@ def test_what_is_not_drawn_as_a_whole_keeps_its_size():
 
     assert written_out(alone, SIZES) == alone
     assert written_out(VECTORS, SIZES | {"j": SMALL + 1}) == VECTORS
+
+
+# ---- tables by whole numbers ---------------------------------------------------------------------
+
+Z_BEFORE, ONE_BEFORE = el("z", Position("i", -1)), call("at_most", ONE, I)
+SPIN = Array(("i",), "state", "int", limits=(0, SIZES["k"]))
+
+
+def spins(value):
+    """Draws of z one after the other, each with log odds that the one before is a part of."""
+    return Sweep(
+        "spins",
+        {**DATA, **STATE, "z": SPIN},
+        (Loop((EVERY_I,), (Draw((Z,), "bernoulli", (Argument(value),)),)),),
+    )
+
+
+IN_STEPS = {
+    "of the one before": call("where", ONE_BEFORE, times(el("v"), Z_BEFORE), ZERO),
+    "with a number": plus(el("v"), call("where", ONE_BEFORE, call("neg", Z_BEFORE), Number(2))),
+    "by two numbers": plus(
+        call("where", ONE_BEFORE, plus(Number(-0.5), times(Number(0.3), Z_BEFORE, el("v"))), ZERO),
+        call("/", ONE_BEFORE, Number(4)),
+    ),
+    "a product": call("where", ONE_BEFORE, times(el("v"), Z_BEFORE, Z_BEFORE), ONE),
+}
+
+
+@pytest.mark.parametrize("name", IN_STEPS)
+def test_parameters_by_whole_numbers_are_read_from_tables(name):
+    sweep = spins(IN_STEPS[name])
+    done = tabulated(sweep, {"i": 100})
+    (draw,) = done.statements[0].body[-1:]
+
+    assert draw.kernel == "bernoulli_of"
+    assert str(draw.arguments[0].value).startswith("z_inverse_probability[")
+    assert_same(printed(done), interpreted(sweep))
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        (IN_STEPS["of the one before"], SIZES["k"]),
+        (times(el("x", I), call("where", ONE_BEFORE, Z_BEFORE, ZERO)), 100),
+        (call("exp", call("where", ONE_BEFORE, Z_BEFORE, ZERO)), 100),
+        (call("where", ONE_BEFORE, times(el("a", I), Z_BEFORE), ZERO), 100),
+    ],
+    ids=["more numbers than draws", "a coefficient of its own", "of no sum", "of the state"],
+)
+def test_other_parameters_are_computed_by_the_draws(value, size):
+    assert tabulated(spins(value), {"i": size}) == spins(value)
 
 
 # ---- random sweeps -------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import pytest
 from references import ising as ising_exactly
 from references import potts_segmentation as segmentation_by_hand
 from references.monte_carlo import disagreements, mean_and_error
+from replays import beside
 
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
@@ -88,3 +89,35 @@ def test_the_reference_of_the_picture_is_that_of_a_sampler_that_takes_pixels_one
 
     assert disagreements(found, potts_segmentation.REFERENCE) == {}
     assert mean_and_error(found["borders"])[1] < 1
+
+
+# ---- in loops ----------------------------------------------------------------------------------
+
+
+def two_before():
+    """Counts of which each sees the two before it, the first of them known: three colours."""
+    with gp.Model(coords={"i": 80}) as model:
+        x = gp.Array("x", dims="i")
+        x[:3] = 1
+        x[3:] = gp.Bernoulli(0.4)
+        gp.Potential("tied", 0.3 * x * x.lag("i", 1) - 0.7 * x * x.lag("i", 2))
+    return model
+
+
+LATTICES = {
+    "whose ends meet": lambda: ising.model(10, 9),
+    "with ends": lambda: ising.model(9, 10, periodic=False),
+    "small": lambda: ising.model(3, 2),
+    "of three colours": two_before,
+}
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_a_sweep_of_spins_in_loops_is_the_one_in_numpy(name):
+    sampler = gp.compile(LATTICES[name]())
+    program = sampler.loops()
+    (chain,), _ = sampler.initial_states(1, seed=3)
+
+    assert ("inverse_probability" in str(program.sweep_value)) == (name != "small")
+    for _ in range(4):
+        assert beside(sampler, chain.state, chain.rng, program).far == []

@@ -82,7 +82,25 @@ def labels(*, gaps):
     return m
 
 
-WITHOUT = (counts, predicted, regions, vectors, labels)
+TABLE = [[0.9, 0.1], [0.2, 0.8]]
+
+
+def diagnoses(*, gaps, table=TABLE, chosen=None):
+    """Labels by a row of a table, which others choose; nothing is observed of one of them."""
+    with gp.Model(coords={"k": 2, "row": 2}) as m:
+        one, other = (gp.Bernoulli(n, p) for n, p in (("one", 0.4), ("other", 0.7)))
+        tables = {"seen": [[0.6, 0.4], [0.3, 0.7]], "unseen": table}
+        rows = {n: gp.Data(n, t, dims=("row", "k")) for n, t in tables.items()}
+        seen, unseen = ((t.at("row", 0), t.at("row", 1)) for t in rows.values())
+        either = gp.equals(gp.maximum(one, other), 0)
+        gp.Categorical("w", gp.where(either, *seen), event="k", observed=1)
+        if gaps:
+            condition = either if chosen is None else either * gp.Data("chosen", chosen, dims="k")
+            gp.Categorical("z", gp.where(condition, *unseen), event="k")
+    return m
+
+
+WITHOUT = (counts, predicted, regions, vectors, labels, diagnoses)
 
 
 def parameters(sampler, state):
@@ -312,6 +330,12 @@ def test_what_excludes_values_of_its_parameters_stays(which):
     sampler = gp.compile(m)
     assert not sampler.schedule.leaves
     assert sampler.verify().proved
+
+
+@pytest.mark.parametrize("changes", [{"table": [[0.9, 0.1], [0.2, 0.7]]}, {"chosen": [0, 1]}])
+def test_labels_whose_probabilities_are_not_shown_to_sum_to_one_stay(changes):
+    assert gp.compile(diagnoses(gaps=True)).schedule.leaves == ("z",)
+    assert gp.compile(diagnoses(gaps=True, **changes)).schedule.leaves == ()
 
 
 def replicated(*, p=None, seen=True):

@@ -6,9 +6,11 @@ from scipy import stats
 
 from gibbsppl import runtime
 from gibbsppl.runtime.draws import dirichlet_of
+from gibbsppl.runtime.loops import chains as chains_module
 from gibbsppl.runtime.loops import labels as labels_module
 from gibbsppl.runtime.loops import matrices, vectors
-from gibbsppl.runtime.loops.labels import chain, chain_by_step, labels
+from gibbsppl.runtime.loops.chains import chain, chain_by_step
+from gibbsppl.runtime.loops.labels import labels
 from gibbsppl.runtime.multinomials import SMALL_TOTAL
 from gibbsppl.runtime.special import von_mises_fisher
 
@@ -353,6 +355,7 @@ def copies(arguments):
 @pytest.mark.parametrize("name", list(calls(np.random.default_rng(1))))
 def test_compiled_draws_equal_plain_ones(name):
     pytest.importorskip("numba")
+    from gibbsppl.runtime.compiled import chains as compiled_chains
     from gibbsppl.runtime.compiled import labels as compiled_labels
     from gibbsppl.runtime.compiled import vectors as compiled_vectors
 
@@ -361,8 +364,8 @@ def test_compiled_draws_equal_plain_ones(name):
     for _ in range(20):
         found = []
         for kernels, rng in (
-            ((labels_module, vectors), ours),
-            ((compiled_labels, compiled_vectors), theirs),
+            ((chains_module, labels_module, vectors), ours),
+            ((compiled_chains, compiled_labels, compiled_vectors), theirs),
         ):
             kernel = next(getattr(k, name) for k in kernels if hasattr(k, name))
             arguments = copies(given)

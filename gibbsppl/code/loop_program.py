@@ -26,6 +26,7 @@ from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.statements import Let
 from gibbsppl.code.arrays.storage import Local
 from gibbsppl.code.arrays.sweeps import Sweep, Table
+from gibbsppl.code.arrays.tabulation import tabulated
 from gibbsppl.code.loop_text.expressions import kernels
 from gibbsppl.code.loop_text.loading import loaded, plain
 from gibbsppl.code.loop_text.module import LoopModule, module_of
@@ -64,7 +65,7 @@ def for_loops(sweep: Sweep) -> Sweep:
 def loops_of(schedule: Schedule, data: Values, constants: Constants) -> LoopProgram:
     """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy."""
     sizes = {d.name: n for d, n in schedule.whole.sizes.items()}
-    sweep = for_loops(written_out(lowered(schedule, data, constants), sizes))
+    sweep = for_loops(tabulated(written_out(lowered(schedule, data, constants), sizes), sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
     return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
 

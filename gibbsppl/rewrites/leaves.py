@@ -16,11 +16,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of, mentions, substitute
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import (
+    Dim,
+    Expr,
+    Leaf,
+    dims_of,
+    leaves_of,
+    mentions,
+    substitute,
+)
+from gibbsppl.algebra.functions import Where
 from gibbsppl.algebra.ranges import Range, fresh, size_of
+from gibbsppl.algebra.supports import UNIT, Kind
 from gibbsppl.analysis.bounds import ends_of
 from gibbsppl.analysis.known_limits import KnownLimits, known_limits
 from gibbsppl.derive.conditionals import Derived, conditional_of
+from gibbsppl.families.rows import Parameter
+from gibbsppl.language.checks import outside
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Censoring, Graph, Potential, Statement, expressions_read_by
 from gibbsppl.pieces.dependence import region_of, slices_of
@@ -196,12 +209,39 @@ def _is_certain(
     """Whether a parameter is in its range for all values of the variables in the argument."""
     parameter = statement.family.parameters[which]
     support = parameter.support
+    own = _event_of(statement.event, parameter)
+    if isinstance(argument, Where) and not dims_of(argument.args[0]) & set(own):
+        return all(_is_certain(statement, which, a, graph, data) for a in argument.args[1:])
     if parameter.event or support.is_discrete:
+        if isinstance(argument, Leaf) and argument.array.name in data:
+            table = np.asarray(data[argument.array.name])
+            return _are_inside(argument, own, parameter, table)
         return isinstance(argument, Leaf) or (support.kind == "real" and support.lower == -sp.oo)
     if support.lower == -sp.oo and support.upper == sp.oo:
         return True
     lower, upper = ends_of(argument, statement.over, graph, data)
     return bool((lower >= float(support.lower)).all() and (upper <= float(support.upper)).all())
+
+
+def _event_of(event: Sequence[Dim], parameter: Parameter) -> tuple[Dim, ...]:
+    """The dims of one value of a parameter: none for a number, two for a matrix."""
+    enough = event if len(event) >= parameter.event else (event[0], primed(event[0]))
+    return tuple(enough[: parameter.event])
+
+
+def _are_inside(
+    leaf: Leaf, own: Sequence[Dim], parameter: Parameter, values: np.ndarray
+) -> bool:
+    """Whether all vectors (matrices, numbers) of a table of data are in the range of a parameter.
+
+    The table is read at what is drawn: which of them are read is not known.
+    """
+    support, axes = parameter.support, [leaf.indices.index(d) for d in own if d in leaf.indices]
+    if len(axes) < len(own):
+        return False
+    kind: Kind = "simplex" if own and support == UNIT else support.kind
+    rows = np.moveaxis(values, axes, range(-len(axes), 0))
+    return not outside(kind, rows, float(support.lower), float(support.upper)).any()
 
 
 # ---- bounds that are seen --------------------------------------------------------------------

@@ -31,6 +31,7 @@ __all__ = [
     "missing_positions",
     "others_in_order",
     "pattern_in_order",
+    "pattern_strides",
 ]
 
 
@@ -60,6 +61,18 @@ def pattern_in_order(
     (array([0, 2, 1, 3]),)
     """
     return _joined(pattern_colours(place, steps, count, known))
+
+
+def pattern_strides(place: Bounds, steps: Sequence[int], count: int) -> tuple[Ints, ...]:
+    """Of each part of a colour that is strided, the first position and the number along each axis.
+
+    >>> pattern_strides(((0, 5),), (1,), 2)
+    (array([0, 1]), array([3, 2]))
+    """
+    calls = [[range(i.stop)[i] for i in at] for at in pattern_colours(place, steps, count)]
+    axes = list(zip(*calls, strict=True))
+    firsts = (np.array([r.start for r in axis]) for axis in axes)
+    return (*firsts, *(np.array([len(r) for r in axis]) for axis in axes))
 
 
 def chart_in_order(table: Array, count: int) -> tuple[Ints, ...]:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gibbsppl.code.arrays.accesses import reads, writes
-from gibbsppl.code.arrays.expressions import Element, Expr, is_call
+from gibbsppl.code.arrays.expressions import Apply, Element, Expr, is_call
 from gibbsppl.code.arrays.naming import Names
+from gibbsppl.code.arrays.numbers import NUMBERS, WHOLES
 from gibbsppl.code.arrays.statements import (
     Add,
     Choice,
@@ -47,24 +48,29 @@ class _Loads:
         inside = _dims_in(body) | {d.dim for d in s.over}
         known: dict[Element, str] = {}
 
-        def one(e: Expr) -> Expr | None:
+        def one(e: Expr, *, is_chosen: bool = False) -> Expr | None:
             if is_call(e, "where"):
                 # (what a condition keeps from being read may not be there)
-                condition = e.parts[0]
-                return e.over(lambda p: replaced(p) if p is condition else p)
+                condition, *values = e.parts
+                chosen = (replaced(v, is_chosen=True) for v in values)
+                return Apply("where", (replaced(condition, is_chosen=is_chosen), *chosen))
             if not isinstance(e, Element) or not e.indices or e.arrays & changed:
                 return None
-            if e.free & inside:
+            if e.free & inside or (is_chosen and e not in known and not _is_number(e)):
                 return None
             if e not in known:
                 known[e] = self.names.fresh(f"{e.array}_here")
             return Element(known[e])
 
-        def replaced(e: Expr) -> Expr:
-            found = one(e)
-            return found if found is not None else e.over(replaced)
+        def replaced(e: Expr, *, is_chosen: bool = False) -> Expr:
+            found = one(e, is_chosen=is_chosen)
+            if found is not None:
+                return found
+            return e.over(lambda p: replaced(p, is_chosen=is_chosen))
 
-        made = [everywhere(b, replaced) for b in body]
+        # (what is read anyway is known when all has been seen once)
+        seen = [everywhere(b, replaced) for b in body]
+        made = [everywhere(b, replaced) for b in seen]
         lets: list[Statement] = [Store(Element(name), e) for e, name in known.items()]
         return [*before, *lets, replace(s, body=tuple(made)), *after]
 
@@ -92,6 +98,11 @@ class _Loads:
             made.append(replace(b, array=number.array, indices=()))
             after.append(Store(target, number))
         return before, after, made
+
+
+def _is_number(e: Element) -> bool:
+    """Whether an element is a number of the model, which is there."""
+    return e.array in (NUMBERS, WHOLES)
 
 
 def _dims_in(statements: Iterable[Statement]) -> set[str]:

@@ -33,6 +33,7 @@ class Array:
 
     ``dims`` are roots, those that the model declares; elements may be positions ``of`` a dim.
     ``is_tuning``: it is state of kernels alone, which is ``start`` before they have moved.
+    ``limits``: the least and the largest of whole numbers, if the model says so.
     """
 
     dims: tuple[str, ...]
@@ -41,6 +42,7 @@ class Array:
     is_tuning: bool = False
     of: str = ""
     start: float = 0.0
+    limits: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         return f"{self.kind} {self.type}[{', '.join(self.dims)}]"

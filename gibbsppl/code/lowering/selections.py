@@ -10,6 +10,7 @@ from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.expressions import (
     ONE,
     ZERO,
+    Apply,
     Element,
     Expr,
     Number,
@@ -59,6 +60,9 @@ def elements_in_turn(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> 
     """The elements of a step, one after the other."""
     array = step.statement.target.array.name
     dims = tuple(d for d in w.dims(array) if d not in event)
+    is_plain = step.is_coloured and dims and step.statement.mask is None
+    if is_plain and isinstance(step.colours, Pattern):
+        return _strided(w, step, step.colours, array, dims)
     return _of_table(w, array, dims, _in_order(w, step, array, dims), one_by_one=True)
 
 
@@ -101,11 +105,32 @@ def _in_order(w: Workshop, step: Single, array: str, dims: tuple[Dim, ...]) -> t
     mask = None if step.statement.mask is None else f"@{step.statement.mask}"
     stems = tuple(f"{array}_in_order_{d.name}" for d in dims)
     match step.colours if step.is_coloured else None:
-        case Pattern(steps=steps, count=count):
+        case Pattern(steps=steps, count=count):  # (of those that are not observed)
             return w.table(stems, "pattern_in_order", bounds, steps, count, mask)
         case Chart(name=name, count=count):
             return w.table(stems, "chart_in_order", f"@{name}", count)
     return w.table(stems, "elements_in_order", mask, bounds)
+
+
+def _strided(
+    w: Workshop, step: Single, colours: Pattern, array: str, dims: tuple[Dim, ...]
+) -> Selection:
+    """The elements of one colour after the other: of each, some are at every so many positions."""
+    bounds = tuple(map(bounds_of, step.region))
+    stems = tuple(f"{array}_{what}_{d.name}" for what in ("first", "count") for d in dims)
+    names = w.table(stems, "pattern_strides", bounds, colours.steps, colours.count)
+    known = w.arrays[names[0]].dims
+    call = known[0] if known else w.fresh(f"{array} colour")
+    w.arrays |= {n: Array((call,), "table", "int") for n in names}
+    w.own_sizes.setdefault(call, prod(colours.count for s in colours.steps if s))
+    here, spans, indices = (Position(call),), [Span.whole(call)], dict[str, Expr]()
+    firsts, counts = names[: len(dims)], names[len(dims) :]
+    for d, stride, first, count in zip(dims, colours.steps, firsts, counts, strict=True):
+        along = w.fresh(f"{d.name} of colour")
+        spans.append(Span(along, ZERO, Element(count, here)))
+        passed = product([Number(colours.count if stride else 1), Position(along)])
+        indices[d.name] = Apply("+", (Element(first, here), passed))
+    return Selection(tuple(spans), indices, one_by_one=True)
 
 
 def _of_table(

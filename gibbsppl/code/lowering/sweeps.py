@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Any
 
+import sympy as sp
+
 from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Number, walk
 from gibbsppl.code.arrays.statements import Choice, Let, Statement, Store, expressions_of
-from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Sweep, every, names_in
+from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Kind, Sweep, every, names_in
 from gibbsppl.code.interweaving import together
 from gibbsppl.code.lowering.forms import begin_forms, with_forms
 from gibbsppl.code.lowering.stand_ins import computed, put_back
@@ -19,6 +21,7 @@ from gibbsppl.code.lowering.units import lower_units
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
 from gibbsppl.runtime.tuning import ACCEPTED, PROPOSED, field_of, rate_of
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.steps import Step
@@ -116,11 +119,21 @@ def _arrays(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:
         is_state = variable.kind == "random"
         whole = variable.integer and (is_state or variable.of is not None or name in indices)
         dims = tuple(d.name for d in variable.dims)
-        found[name] = Array(dims, "state" if is_state else "data", "int" if whole else "float")
+        limits = limits_of(w.graph, name) if is_state and whole else None
+        kind: Kind = "state" if is_state else "data"
+        found[name] = Array(dims, kind, "int" if whole else "float", limits=limits)
     missing = used - set(found) - local - set(w.arrays) - _made(statements)
     if missing:
         raise NotLoweredError(f"arrays that nothing is known of: {', '.join(sorted(missing))}.")
     return found
+
+
+def limits_of(graph: Graph, name: str) -> tuple[int, int] | None:
+    """The least and the largest value of an array of whole numbers; None if they are not known."""
+    ends = [e for s in graph.statements_of(name) for e in (s.support.lower, s.support.upper)]
+    ends += [c.value for c in graph.constants if c.target.array.name == name]
+    known = [int(e) for e in map(sp.sympify, ends) if e.is_Integer]
+    return (min(known), max(known)) if known and len(known) == len(ends) else None
 
 
 def _made(statements: Sequence[Statement]) -> set[str]:
