@@ -194,3 +194,13 @@ def test_pushing_sums_in_changes_no_value(expression, summed, random):
     np.testing.assert_allclose(
         np.broadcast_to(found, expected.shape), expected, rtol=1e-9, atol=1e-9
     )
+
+
+def test_a_one_hot_factor_is_not_summed_along_one_of_its_dims_alone():
+    """It would be a table of all groups by all positions of the others."""
+    place = Equals(Array("look")[I, T], R)
+    ranges = (Range(I, 0, 6), Range(T, 0, 5))
+
+    found = contracted(place * Y[I], ranges, data_only({"y"}))
+
+    assert found == Over(Over(place * Y[I], T, 0, 5), I, 0, 6)

@@ -10,10 +10,12 @@ from test_loops_of_models import started
 
 import gibbsppl as gp
 from gibbsppl.code.arrays.accesses import writes
-from gibbsppl.code.arrays.statements import Let, Loop
+from gibbsppl.code.arrays.statements import Let, Loop, Store
 from gibbsppl.code.arrays.sweeps import names_in
 from gibbsppl.code.lowering.sweeps import lowered
 from gibbsppl.runtime import position_tables
+from gibbsppl.schedule import precisions
+from gibbsppl.schedule.element_loops import element_loop
 from models import factorisation_machine
 
 RNG = np.random.default_rng(4)
@@ -119,3 +121,35 @@ def test_a_sum_with_the_own_position_is_seen(monkeypatch):
         patch.setattr(position_tables, "others_in_order", lambda x, *at: (x[at], x[at]))
 
         assert beside(sampler, state, rng).far
+
+
+# ---- what is drawn so, and around it -------------------------------------------------------------
+
+
+def test_what_is_too_large_for_a_block_is_drawn_by_a_residual(monkeypatch):
+    model = machine(3)
+    blocked = gp.compile(model)
+    with monkeypatch.context() as patch:
+        patch.setattr(precisions, "MOST_ENTRIES", 0)
+        alone = gp.compile(model)
+
+    assert blocked.schedule.step("w").is_joint
+    assert blocked.schedule.step("w").variables != ("w",)
+    assert [f.factor for f in alone.schedule.step("w").conditional.forms] == ["y"]
+    assert element_loop(alone.schedule, alone.schedule.step("w")) is not None
+
+
+def test_residuals_are_computed_anew_where_stand_ins_have_changed_them():
+    settings = {"blocks": {"w": "elements", "w0": "alone"}, "interweave": ("mu_v",)}
+    sampler = gp.compile(machine(2), **settings)
+    *first, last = range(len(sampler.schedule.steps))
+    orders = {"last": [*first, last], "first": [last, *first]}
+    schedules = {n: sampler.schedule.only(order) for n, order in orders.items()}
+    found = {}
+    for name, schedule in schedules.items():
+        sweep = lowered(schedule, sampler.data, sampler.constants)
+        stores = (s for s in sweep.statements if isinstance(s, Store))
+        found[name] = sum(s.target.array == "y_form" for s in stores)
+
+    assert sampler.schedule.interwoven.keys() == {sampler.schedule.steps[last].name}
+    assert found == {"last": 0, "first": 1}

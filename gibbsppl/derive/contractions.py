@@ -278,10 +278,12 @@ def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: Known) -> Expr
     """The sum over all ranges left, dims of data alone summed first."""
     factors = list(inside)
     rest = []
+    summed = {r.dim for r in left}
     for r in left:
         group = [f for f in factors if r.dim in dims_of(f)]
         others = [f for f in factors if f not in group]
-        if others and all(map(is_data, group)):
+        is_spread = any(_is_spread(f, r.dim, summed) for f in group)
+        if others and all(map(is_data, group)) and not is_spread:
             factors = [*others, Over(Mul(*group), r.dim, r.start, r.stop)]
         else:
             rest.append(r)
@@ -289,3 +291,13 @@ def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: Known) -> Expr
     for r in reversed(rest):
         value = Over(value, r.dim, r.start, r.stop)
     return value
+
+
+def _is_spread(factor: Expr, dim: Dim, summed: Collection[Dim]) -> bool:
+    """Whether a one-hot factor, summed over one dim alone, is a table of others by an axis.
+
+    (Such a table has as many entries as there are groups for each position.)
+    """
+    if not isinstance(factor, Equals) or not isinstance(axis := factor.args[1], Dim):
+        return False
+    return axis not in summed and bool(dims_of(factor.args[0]) & set(summed) - {dim})

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.quadratic import Quadratic, are_tied, is_quadratic, quadratic_of
@@ -51,7 +51,21 @@ def joined(
             waiting = [d for d in waiting if d.statement not in block.statements]
     gone = {s.name for step in steps for s in step.statements}
     _check_together(asked, steps, {_name(d) for d in derived})
-    return [*steps, *(d for d in derived if d.statement.name not in gone)]
+    left = (d for d in derived if d.statement.name not in gone)
+    return [*steps, *(_by_element(graph, d, data) for d in left)]
+
+
+def _by_element(
+    graph: Graph, derived: Derived | Scan | ChainConditional, data: Mapping[str, Any]
+) -> Derived | Scan | ChainConditional:
+    """What is too large to be drawn jointly, by a form that is linear in each of its elements.
+
+    (The products of all pairs of its elements would be as large as the precision matrix.)
+    """
+    if isinstance(derived, ChainConditional | Scan) or not _needs_a_block(derived):
+        return derived
+    found = conditional_of(graph, derived.statement, data, elements=True, certify=False)
+    return found if isinstance(found, Conditional) and found.forms else derived
 
 
 def _check_together(asked: Blocks, steps: Sequence[JointDraw], here: Collection[str]) -> None:

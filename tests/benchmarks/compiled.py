@@ -100,12 +100,10 @@ def machine():
     found = large_models.features()
     for factors in (10, 32):
         name, model = f"factorisation machine, K = {factors}", large_models.ids(found, factors)
-        alone = {"w": "elements", "w0": "alone", "mu_w": "alone"}
-        ours = in_loops(model, blocks=alone, interweave=False)
+        ours = in_loops(model)
         try:
             theirs = peers.myfm(found, factors)
-            told = "w by elements, interweave=False"
-            yield beside(f"{name} ({told})", "myfm", ours, theirs, counts=(10, 8), least=3)
+            yield beside(name, "myfm", ours, theirs, counts=(20, 8), least=3)
         except ImportError as error:
             yield missing(name, "myfm", error)
 

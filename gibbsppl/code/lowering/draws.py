@@ -33,7 +33,9 @@ from gibbsppl.schedule.parameters import NaturalParameter
 
 def lower_family(w: Workshop, step: FamilyDraw) -> None:
     """A draw from a family: whole, of a part, or element by element."""
-    if (loop := element_loop(w.schedule, step)) is not None and w.forms:
+    # (the step may read the values of forms: it is not itself in the schedule then)
+    own = w.schedule.step(step.name)
+    if w.forms and (loop := element_loop(w.schedule, own)) is not None:
         lower_by_form(w, step, loop)
         return
     if step.draw_function is None:

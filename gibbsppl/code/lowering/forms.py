@@ -7,6 +7,7 @@ it is linear.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gibbsppl.code.arrays.expressions import (
@@ -54,10 +55,25 @@ def with_forms(w: Workshop, step: Step, forms: tuple[Kept, ...]) -> None:
         here = tuple(Position(r.dim.name) for r in k.over)
         change = moved[k.name]
         if change is None:
-            w.add(Store(Element(k.name, here), w.expr(k.form), w.spans(k.over), k.factor))
+            _renew(w, k)
         else:
             value = _of_changes(w.expr(change), changes)
             w.add(Add(k.name, here, value, w.spans(k.over), k.factor))
+
+
+def renew_forms(w: Workshop, steps: Sequence[Step]) -> None:
+    """The forms that steps with stand-ins have changed, computed anew if others come after them."""
+    if w.schedule.steps[-1] in steps:
+        return
+    changed = {n for s in steps for n in w.schedule.changed_by(s)}
+    for k in w.forms:
+        if changed & k.read:
+            _renew(w, k)
+
+
+def _renew(w: Workshop, k: Kept) -> None:
+    here = tuple(Position(r.dim.name) for r in k.over)
+    w.add(Store(Element(k.name, here), w.expr(k.form), w.spans(k.over), k.factor))
 
 
 def reading(w: Workshop, step: Step, forms: tuple[Kept, ...]) -> Step:

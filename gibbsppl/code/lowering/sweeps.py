@@ -15,7 +15,7 @@ from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Number,
 from gibbsppl.code.arrays.statements import Choice, Let, Statement, Store, expressions_of
 from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Kind, Sweep, every, names_in
 from gibbsppl.code.interweaving import together
-from gibbsppl.code.lowering.forms import begin_forms, with_forms
+from gibbsppl.code.lowering.forms import begin_forms, renew_forms, with_forms
 from gibbsppl.code.lowering.stand_ins import computed, put_back
 from gibbsppl.code.lowering.units import lower_units
 from gibbsppl.code.lowering.workshop import Workshop
@@ -96,7 +96,7 @@ def _lower(w: Workshop, step: Step) -> None:
         for change in reversed(own):
             put_back(w, change)
     put_back(w, held)
-    return
+    renew_forms(w, steps)
 
 
 def _rate(step: str) -> tuple[Statement, ...]:
