@@ -1,12 +1,17 @@
 """Joint draws by kernels of loops, against those of whole arrays from the same generator."""
 
+import importlib
+import itertools
+
 import numpy as np
 import pytest
 
 from gibbsppl.runtime import joint as module
 from gibbsppl.runtime import layouts, loops
+from gibbsppl.runtime.eliminations import elimination_of
+from gibbsppl.runtime.factors import sparse_of
 from gibbsppl.runtime.joint import Joint, drawn
-from gibbsppl.runtime.joint_tables import is_covered, pencil_tables, tables_of
+from gibbsppl.runtime.joint_tables import pencil_tables, tables_of
 from gibbsppl.runtime.loops import joint as kernels
 from gibbsppl.runtime.pencils import Pencil
 
@@ -97,7 +102,7 @@ def example(name, rng):
 def joints(arrays, pairs, monkeypatch):
     """A joint draw in each layout: with a border and without, in blocks, a band, and dense."""
     found = [Joint(arrays, pairs)]
-    for start, kind in ((0, "blocks"), (0, "band"), (1, "blocks"), (1, "band")):
+    for start, kind in itertools.product((0, 1), ("blocks", "band", "sparse")):
 
         def chosen(owners, first, second, dense, start=start, kind=kind):
             own = every_layout(owners, first, second, bordered=start == 0)
@@ -139,6 +144,8 @@ def filled_by_tables(tables, state, given):
 
 def drawn_by(module, tables, rng, filled, linear):
     out = np.empty(tables.size)
+    if tables.kernel == "joint_sparse":
+        module = importlib.import_module(module.__name__.replace("joint", "sparse"))
     getattr(module, tables.kernel)(rng, filled, linear, *tables.arguments, out)
     return out
 
@@ -162,7 +169,7 @@ def test_all_kinds_of_layouts_are_drawn_from(monkeypatch):
     for arrays, pairs in CASES.values():
         for joint in joints(arrays, pairs, monkeypatch):
             kinds.add((joint.layout.kind, joint.border > 0, joint.in_order))
-    expected = {("blocks", True), ("blocks", False), ("band", True), ("band", False)}
+    expected = set(itertools.product(("blocks", "band", "sparse"), (True, False)))
     assert {k[:2] for k in kinds} == expected
     assert {k[2] for k in kinds} == {True, False}
 
@@ -207,18 +214,32 @@ def test_planted_errors_of_tables_are_seen():
     assert np.abs(found - expected).max() > 1e-3
 
 
-def test_sparse_layouts_are_not_covered(monkeypatch):
-    arrays, pairs = chain(60)
+def lattice(n):
+    """A plane of elements, each tied to its neighbours."""
+    i, j = np.arange(n)[:, None], np.arange(n)[None, :]
+    return {"x": whole(n, n)}, [
+        ("x", (i[1:], j), "x", (i[1:] - 1, j)),
+        ("x", (i, j[:, 1:]), "x", (i, j[:, 1:] - 1)),
+    ]
 
-    def sparse(owners, first, second, dense):
-        return next(x for x in every_layout(owners, first, second, bordered=False)[::-1])
 
-    monkeypatch.setattr(module, "layout_of", sparse)
-    joint = Joint(arrays, pairs)
-    assert joint.layout.kind == "sparse"
-    assert not is_covered(joint)
-    with pytest.raises(TypeError, match="sparse"):
-        tables_of(joint)
+@pytest.mark.parametrize("pattern", [lattice(12), chain(900), ({"x": whole(3)}, [])])
+def test_an_elimination_has_all_entries_of_the_factor(pattern):
+    joint = Joint(*pattern, dense=0)
+    _, first, second = joint.entries
+    apart = first != second
+    storage = sparse_of(joint.size, first[apart], second[apart])
+    found = elimination_of(storage)
+    matrix = 4.5 * np.eye(joint.size)
+    matrix[first[apart], second[apart]] = matrix[second[apart], first[apart]] = -1.0
+    order = np.argsort(found.rank)
+    factor = np.linalg.cholesky(matrix[np.ix_(order, order)])
+    columns = np.repeat(np.arange(joint.size), np.diff(found.starts))
+    places = set(zip(found.rows.tolist(), columns.tolist(), strict=True))
+
+    assert {(int(i), int(j)) for i, j in np.argwhere(np.abs(factor) > 1e-300)} <= places
+    assert len(places) == found.size
+    assert found.size < joint.size * joint.size // 4 or joint.size < 10
 
 
 def pencils():

@@ -19,7 +19,7 @@ from gibbsppl.code.lowering import moves as lowered
 from gibbsppl.code.lowering import tied as lowered_tied
 from gibbsppl.code.lowering import vector_walks as lowered_vectors
 from gibbsppl.errors import RunError
-from gibbsppl.runtime import freeze
+from gibbsppl.runtime import freeze, joint, layouts
 
 
 def started(sampler, seed=7):
@@ -97,6 +97,45 @@ def test_a_draw_along_two_axes_in_loops_is_the_one_in_numpy(make):
     sampler = gp.compile(make())
 
     assert len(sampler.schedule.steps[0].dense) == 2
+    assert_the_same(sampler)
+
+
+def as_sparse(owners, first, second, *, dense):
+    """The layout as a sparse matrix, however few the elements are."""
+    apart = first != second
+    inside = layouts._Inside.of(np.zeros(len(owners), dtype=bool), first[apart], second[apart])
+    return layouts._sparse(inside.inner, inside.border, len(inside.a), 1)
+
+
+def lattice():
+    """A plane of elements, each tied to its neighbours, with normal observations."""
+    i, j = np.divmod(np.arange(12), 4)
+    near = np.argwhere(np.abs(i - i[:, None]) + np.abs(j - j[:, None]) == 1)
+    one, other = near[near[:, 0] < near[:, 1]].T
+    with gp.Model(coords={"n": 12, "pair": len(one)}) as model:
+        tau = gp.Gamma("tau", 2, rate=1)
+        a = gp.Index("a", one, of="n", dims="pair")
+        b = gp.Index("b", other, of="n", dims="pair")
+        sigma, weight = gp.Gamma("sigma", 2, rate=1), gp.Data("w", 1 + np.arange(12.0), dims="n")
+        x = gp.Normal("x", 0, tau=gp.Gamma("phi", 2, rate=1), dims="n")
+        gp.Normal("away", x[a] - x[b], tau=tau, dims="pair", observed=np.zeros(len(one)))
+        gp.Normal("y", x, sigma=sigma / weight, dims="n", observed=np.arange(12.0))
+    return model
+
+
+def test_a_sparse_joint_draw_in_loops_is_the_one_in_numpy(monkeypatch):
+    monkeypatch.setattr(joint, "layout_of", as_sparse)
+    sampler = gp.compile(lattice())
+
+    assert "joint_sparse" in sampler.loops().module.text
+    assert_the_same(sampler)
+
+
+def test_an_ellipse_with_a_sparse_normal_part_in_loops_is_the_one_in_numpy(monkeypatch):
+    monkeypatch.setattr(joint, "layout_of", as_sparse)
+    sampler = elliptical(ELLIPTICAL["walk"])
+
+    assert "joint_sparse_apart" in sampler.loops().module.text
     assert_the_same(sampler)
 
 

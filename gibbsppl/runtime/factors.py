@@ -272,23 +272,26 @@ class Sparse:
 
     def factor(self, stored: Floats) -> Factor:
         """``P' L D L' P`` by SuperLU in symmetric mode: SciPy has no sparse Cholesky factor."""
-        from scipy.sparse import csc_matrix  # noqa: PLC0415
-        from scipy.sparse.linalg import splu  # noqa: PLC0415
-
-        rows = self.keys % max(self.order, 1)
-        matrix = csc_matrix((stored, rows, self.starts), shape=(self.order, self.order))
         try:
-            lu = splu(
-                matrix,
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
+            lu = self.eliminated(stored)
         except RuntimeError as error:  # (SuperLU's word for a singular matrix)
             raise np.linalg.LinAlgError("Matrix is not positive definite") from error
         if not np.array_equal(lu.perm_r, lu.perm_c):
             raise np.linalg.LinAlgError("Matrix is not positive definite")
         return _SparseFactor(lu, np.sqrt(_positive(lu.U.diagonal())))
+
+    def eliminated(self, stored: Floats) -> Any:
+        """A matrix as SuperLU eliminates it: in an order that follows from its places alone."""
+        from scipy.sparse import csc_matrix  # noqa: PLC0415
+        from scipy.sparse.linalg import splu  # noqa: PLC0415
+
+        rows = self.keys % max(self.order, 1)
+        return splu(
+            csc_matrix((stored, rows, self.starts), shape=(self.order, self.order)),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
 
 
 def sparse_of(order: int, first: Ints, second: Ints) -> Sparse:

@@ -30,14 +30,28 @@ and ``x[a.start + m]`` is then the value at ``a.positions[m]``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
-from gibbsppl.runtime.factors import Band, BlockDiagonal
+from gibbsppl.runtime.eliminations import elimination_of
+from gibbsppl.runtime.factors import Band, BlockDiagonal, Sparse
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.pencils import Pencil
 from gibbsppl.runtime.types import Flags, Floats, Ints
+
+Name = Literal["joint_blocks", "joint_band", "joint_sparse"]
+
+
+class Places(Protocol):
+    """Where the entries inside the border are stored."""
+
+    @property
+    def size(self) -> int:
+        """The number of entries stored."""
+
+    def slots(self, row: Ints, column: Ints) -> tuple[Ints, Ints]:
+        """The places of entries in storage, those of all first, each with its number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,11 +87,12 @@ class Tables:
     last) where an element is known; ``doubled`` the entries that tie an element to itself.
 
     ``arguments`` are those of the kernel between ``linear`` and ``out``: of `joint_blocks` the
-    counts and orders of blocks, of `joint_band` the width; then the size of the border and the
+    counts and orders of blocks, of `joint_band` the width, of `joint_sparse` the places of the
+    entries of the factor; then the size of the border and the
     elements in the order of factorisation.
     """
 
-    kernel: Literal["joint_blocks", "joint_band"]
+    kernel: Name
     size: int
     stored: int
     arrays: tuple[Drawn, ...]
@@ -88,46 +103,42 @@ class Tables:
     arguments: tuple[int | Ints, ...]
 
 
-def is_covered(joint: Joint) -> bool:
-    """Whether a kernel draws from the layout: from blocks and from bands, with or without border.
-
-    >>> from gibbsppl.runtime.joint import drawn
-    >>> is_covered(Joint({"x": drawn((3,), [((0, 3),)])}, []))
-    True
-    """
-    return joint.layout.kind != "sparse"
-
-
 def tables_of(joint: Joint) -> Tables:
-    """The tables of a joint draw whose layout `is_covered`."""
-    storage, (_, first, second) = joint.storage, joint.entries
-    low, high = np.sort([joint.rank[first], joint.rank[second]], axis=0)
-    name: Literal["joint_blocks", "joint_band"]
+    """The tables of a joint draw."""
+    (_, first, second), rank = joint.entries, joint.rank
+    inside: Places = joint.storage
+    name: Name
     layout: tuple[int | Ints, ...]
-    match storage:
+    match joint.storage:
         case BlockDiagonal(shapes):
             sizes = np.array(shapes, dtype=np.intp).reshape(-1, 2)
             name, layout = "joint_blocks", (sizes[:, 0].copy(), sizes[:, 1].copy())
         case Band(_, width):
             name, layout = "joint_band", (width,)
-        case _:
-            raise TypeError(f"no kernel draws from the layout: {joint.layout.told}")
-    slots = _slots(joint, low, high)
+        case Sparse() as pattern:
+            inside = elimination = elimination_of(pattern)
+            name, layout = "joint_sparse", elimination.tables
+            rank = elimination.reordered(rank)
+        case other:
+            raise TypeError(other)
+    low, high = np.sort([rank[first], rank[second]], axis=0)
+    slots = _slots(joint, inside, low, high)
+    stored = inside.size + joint.size * joint.border
     pairs, doubled = [], []
     for entries in _entries_of_pairs(joint):
         is_stored = entries >= 0
-        pairs.append(np.where(is_stored, slots[entries], joint.stored))
+        pairs.append(np.where(is_stored, slots[entries], stored))
         doubled.append(is_stored & (low[entries] == high[entries]))
     return Tables(
         kernel=name,
         size=joint.size,
-        stored=joint.stored,
+        stored=stored,
         arrays=tuple(Drawn(n, a, _positions(joint, n)) for n, _, _, a, _ in joint.places),
         squares=slots[: joint.size],
         pairs=tuple(pairs),
         doubled=tuple(doubled),
         beside=tuple(Beside(*b) for b in joint.beside),
-        arguments=(*layout, joint.border, np.asarray(joint.order, dtype=np.intp)),
+        arguments=(*layout, joint.border, np.argsort(rank)),
     )
 
 
@@ -151,15 +162,15 @@ def pencil_tables(pencil: Pencil) -> tuple[Floats, Floats, Floats, Ints]:
     return np.ascontiguousarray(matrices), np.ascontiguousarray(rows), diagonals, order
 
 
-def _slots(joint: Joint, low: Ints, high: Ints) -> Ints:
+def _slots(joint: Joint, inside: Places, low: Ints, high: Ints) -> Ints:
     """The place of each entry in storage, by its two ranks: on or below the diagonal."""
     count, border = joint.size - joint.border, joint.border
-    start = joint.storage.size + count * border
+    start = inside.size + count * border
     # (low ones as columns; of blocks both entries would be found, the first is that of the row)
-    beside = joint.storage.size + low * border + high - count
+    beside = inside.size + low * border + high - count
     found = np.where(low < count, beside, start + (high - count) * border + low - count)
-    inside = np.flatnonzero(high < count)
-    found[inside] = joint.storage.slots(high[inside], low[inside])[0][: len(inside)]
+    inner = np.flatnonzero(high < count)
+    found[inner] = inside.slots(high[inner], low[inner])[0][: len(inner)]
     return np.asarray(found, dtype=np.intp)
 
 

@@ -30,26 +30,24 @@ from gibbsppl.code.lowering.densities import (
 )
 from gibbsppl.code.lowering.draws import local_for
 from gibbsppl.code.lowering.joint import own_dims, put_values, slots_of, with_coefficients
+from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.selections import selection
 from gibbsppl.code.lowering.workshop import Workshop, positions
-from gibbsppl.errors import NotLoweredError
 from gibbsppl.pieces.dependence import bounds_of, region_of
 from gibbsppl.runtime.joint import Joint, drawn
-from gibbsppl.runtime.joint_tables import Drawn, is_covered, tables_of
+from gibbsppl.runtime.joint_tables import Drawn, tables_of
 from gibbsppl.schedule.kinds import DensityDraw, QuadraticDraw
 
 
 def lower_ellipse(w: Workshop, step: DensityDraw, reference: QuadraticDraw) -> None:
     """A move of an array along an ellipse through its value and a draw of its normal part."""
     joint = _joint_of(w, reference)
-    if reference.kept or not is_covered(joint):
-        raise NotLoweredError(f"{step.name}: {joint.layout.told}.")
     tables = tables_of(joint)
     (own,) = tables.arrays
     span = w.own_dim(f"{own.name}_moved", joint.size)
     mean, noise = (local_for(w, f"{own.name}_{n}", (span,), "float") for n in PARTS)
-    with w.with_dims(own_dims(reference)):
+    with with_maintained(w, reference.kept), w.with_dims(own_dims(reference)):
         given = with_coefficients(w, reference, joint, tables)
         w.add(Draw((mean, noise), f"{tables.kernel}_apart", given, own=(span,)))
         if not step.conditional.elements and not joint.pairs:

@@ -25,11 +25,11 @@ from gibbsppl.code.arrays.expressions import (
     product,
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
+from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.workshop import Workshop, positions
-from gibbsppl.errors import NotLoweredError
 from gibbsppl.runtime.joint import Joint, joint_in
-from gibbsppl.runtime.joint_tables import Drawn, Tables, is_covered, pencil_tables, tables_of
+from gibbsppl.runtime.joint_tables import Drawn, Tables, pencil_tables, tables_of
 from gibbsppl.runtime.pencils import Pencil
 from gibbsppl.schedule.kinds import QuadraticDraw
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
@@ -38,9 +38,7 @@ from gibbsppl.schedule.parameters import NaturalParameter, Pair
 def lower_joint(w: Workshop, step: QuadraticDraw) -> None:
     """A joint draw of all elements of several arrays."""
     joint = joint_in(w.constants, step.variables)
-    if step.kept or not is_covered(joint):
-        raise NotLoweredError(f"{step.name}: {joint.layout.told}.")
-    with w.with_dims(own_dims(step)):
+    with with_maintained(w, step.kept), w.with_dims(own_dims(step)):
         if step.pencil is not None:
             _with_pencil(w, step, joint)
         else:

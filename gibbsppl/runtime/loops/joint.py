@@ -55,10 +55,10 @@ def solve_blocks(
     for g in range(len(counts)):
         stored += counts[g] * orders[g] ** 2
     side = filled[stored : stored + inside * border].reshape((inside, border))
-    corner = _corner(filled, stored + inside * border, border)
+    corner = corner_of(filled, stored + inside * border, border)
     _forward_blocks(filled, counts, orders, x, side)
     if border:
-        _drawn_border(side, corner, x, z)
+        drawn_border(side, corner, x, z)
     for i in range(inside):
         x[i] += z[i]
     _backward_blocks(filled, counts, orders, x)
@@ -120,7 +120,7 @@ def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) ->
     stored = inside * (width + 1)
     band = filled[:stored].reshape((inside, width + 1))
     side = filled[stored : stored + inside * border].reshape((inside, border))
-    corner = _corner(filled, stored + inside * border, border)
+    corner = corner_of(filled, stored + inside * border, border)
     _factorised_band(band)
     for i in range(inside):
         x[i] /= band[i, 0]
@@ -131,7 +131,7 @@ def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) ->
             for k in range(border):
                 side[i + d, k] -= band[i, d] * side[i, k]
     if border:
-        _drawn_border(side, corner, x, z)
+        drawn_border(side, corner, x, z)
     for i in range(inside - 1, -1, -1):
         total = x[i] + z[i]
         for d in range(1, min(width, inside - 1 - i) + 1):
@@ -199,7 +199,7 @@ def arranged(rng: Generator, linear: Floats, order: Ints) -> tuple[Floats, Float
 
 
 @kernel
-def _corner(filled: Floats, start: int, border: int) -> Floats:
+def corner_of(filled: Floats, start: int, border: int) -> Floats:
     """The stored entries of the corner."""
     return filled[start : start + border * border].reshape((border, border))
 
@@ -212,7 +212,7 @@ def placed(x: Floats, order: Ints, out: Floats) -> None:
 
 
 @kernel
-def _drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> None:
+def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> None:
     """The border drawn, at the end of ``x``, and taken from what is known of the inside.
 
     ``side`` is ``L^-1`` times the entries beside the border, and ``x`` begins with ``L^-1 h``.
