@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from gibbsppl.code.arrays.accesses import writes
 from gibbsppl.code.arrays.expressions import Apply, Expr, Number, Size, walk
@@ -27,6 +28,18 @@ TAKEN = frozenset(
         *("record", "range", "kernel", "max", "min", "len", "_"),
     )
 )
+
+
+class Text(Protocol):
+    """The text of a module, and the kernels that it imports."""
+
+    @property
+    def text(self) -> str:
+        """The functions."""
+
+    @property
+    def imports(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The kernels by module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +101,7 @@ def module_of(sweep: Sweep, outputs: Sequence[str] = ()) -> LoopModule:
         shown = [writer.array(n) for n in sweep.outputs]
         text += "\n\n" + head.function("monitor", monitor, shown, state)
         text += "\n\n" + "\n\n".join(_runs(writer, head, state, sweep.outputs))
-    imports = _imports({k for b in bodies for k in b.kernels})
+    imports = imports_of({k for b in bodies for k in b.kernels})
     made = tuple(rooms.values())
     return LoopModule(text, state, constants, works, tuple(told), sizes, imports, made)
 
@@ -103,14 +116,14 @@ def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str])
     lines = Lines(writer, locals_)
     found = lines.of(made)
     kept = [n for n in locals_ if any(axes.get(n, ())) and n not in outputs]
-    stored = {n: _stored(locals_[n], axes[n]) for n in kept}
+    stored = {n: stored_part(locals_[n], axes[n]) for n in kept}
     rooms = {} if outputs else {n: a for n, a in stored.items() if _is_room(a)}
-    allocated = [_allocated(writer, n, a) for n, a in stored.items() if n not in rooms]
+    new = [allocated(writer, n, a) for n, a in stored.items() if n not in rooms]
     zero = {n for n in outputs if n in locals_ and not locals_[n].dims}
-    found += [f"{_outside(writer, n)}[()] = {writer.array(n)}" for n in sorted(zero)]
+    found += [f"{outside(writer, n)}[()] = {writer.array(n)}" for n in sorted(zero)]
     sizes = dims_sized(made) | {d for n in kept for d in _sizes_of(locals_[n])}
     works = tuple(lines.working.items())
-    body = (*allocated, *found)
+    body = (*new, *found)
     return _Body(
         body, names_in(made), writes(made), sizes, works, names, frozenset(writer.used), rooms
     )
@@ -120,7 +133,7 @@ def _sizes_of(local: Local) -> set[str]:
     return {e.dim for s in local.dims for e in walk(s.stop) if isinstance(e, Size)}
 
 
-def _stored(local: Local, kept: Sequence[bool]) -> Local:
+def stored_part(local: Local, kept: Sequence[bool]) -> Local:
     """A new array with the axes that are stored."""
     return Local(tuple(d for d, k in zip(local.dims, kept, strict=True) if k), local.type)
 
@@ -133,15 +146,15 @@ def _is_room(local: Local) -> bool:
     )
 
 
-def _allocated(writer: Writer, name: str, local: Local) -> str:
+def allocated(writer: Writer, name: str, local: Local) -> str:
     """The line that makes a new array."""
-    sizes = [writer.text(_room(d.stop)) for d in local.dims]
+    sizes = [writer.text(room(d.stop)) for d in local.dims]
     shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
     more = ", dtype=np.int64" if local.type == "int" else ""
     return f"{writer.array(name)} = np.empty({shape}{more})"
 
 
-def _room(stop: Expr) -> Expr:
+def room(stop: Expr) -> Expr:
     """The largest stop of an axis, of those at all positions."""
     if isinstance(stop, Apply) and stop.function == "smaller" and stop.free:
         return next(e for e in stop.arguments if not e.free)
@@ -163,7 +176,7 @@ class _Head:
     def arguments(self) -> list[str]:
         """The arguments that all functions have."""
         arrays = [
-            _outside(self.writer, n) if self.is_number(n) else self.writer.array(n)
+            outside(self.writer, n) if self.is_number(n) else self.writer.array(n)
             for n in self.names
         ]
         works = (self.works[w] for w in sorted(self.works))
@@ -182,14 +195,14 @@ class _Head:
         put = [n for n in packed if self.is_number(n) and n in body.changed]
         lines = [
             *(f"{w.size(d)} = sizes[{k}]" for k, d in enumerate(self.sizes) if d in body.sizes),
-            *(f"{w.array(n)} = {_outside(w, n)}[()]" for n in numbers),
+            *(f"{w.array(n)} = {outside(w, n)}[()]" for n in numbers),
             *body.lines,
-            *(f"{_outside(w, n)}[()] = {w.array(n)}" for n in put),
+            *(f"{outside(w, n)}[()] = {w.array(n)}" for n in put),
         ]
         if name == "monitor":
             outputs = self.sweep.outputs
             is_number = {n: not _has_axes(self.sweep, n) for n in outputs}
-            more = [_outside(w, n) if is_number[n] else w.array(n) for n in outputs]
+            more = [outside(w, n) if is_number[n] else w.array(n) for n in outputs]
         called = ", ".join([*self.arguments, *more])
         return "\n".join(["@kernel", f"def {name}({called}):", *indented(lines or ["pass"]), ""])
 
@@ -200,7 +213,7 @@ def _has_axes(sweep: Sweep, name: str) -> bool:
     return any(isinstance(s, Let) and s.name == name and s.dims for s in sweep.monitors)
 
 
-def _outside(writer: Writer, name: str) -> str:
+def outside(writer: Writer, name: str) -> str:
     """The name of an array without axes, whose number is read and put back."""
     return writer.names.called("outside", name, like=f"{name}_at")
 
@@ -223,7 +236,7 @@ def _runs(
     tuned = [n for n in state if not head.sweep.arrays[n].is_tuning]
     records = {n: writer.names.called("record", n, like=f"{n}_draws") for n in (*tuned, *outputs)}
     shown = {
-        n: writer.array(n) if _has_axes(head.sweep, n) else _outside(writer, n) for n in outputs
+        n: writer.array(n) if _has_axes(head.sweep, n) else outside(writer, n) for n in outputs
     }
     called = ", ".join([arguments, "draws", "thin", *shown.values(), *records.values()])
     lines = ["for draw in range(draws):", f"{INDENT}for _ in range(thin):"]
@@ -231,7 +244,7 @@ def _runs(
     if outputs:
         lines += [f"{INDENT}monitor({', '.join([arguments, *shown.values()])})"]
     for n in tuned:
-        value = f"{_outside(writer, n)}[()]" if head.is_number(n) else writer.array(n)
+        value = f"{outside(writer, n)}[()]" if head.is_number(n) else writer.array(n)
         lines += _recorded(records[n], value)
     for n in outputs:
         value = shown[n] if _has_axes(head.sweep, n) else f"{shown[n]}[()]"
@@ -244,7 +257,7 @@ def _recorded(record: str, value: str) -> list[str]:
     return [f"{INDENT}if len({record}):", f"{INDENT * 2}{record}[draw] = {value}"]
 
 
-def _imports(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def imports_of(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The kernels that a module calls, by the module that has them."""
     found: dict[str, list[str]] = {}
     for name in sorted(used):
@@ -252,7 +265,7 @@ def _imports(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((m, tuple(names)) for m, names in sorted(found.items()))
 
 
-def whole_text(module: LoopModule, package: str) -> str:
+def whole_text(module: Text, package: str) -> str:
     """The text with its imports, from the package of plain or of compiled kernels."""
     lines = ["import numpy as np", "", f"from {package} import kernel"]
     lines += [f"from {package}.{m} import {', '.join(names)}" for m, names in module.imports]
