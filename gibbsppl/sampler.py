@@ -24,16 +24,17 @@ import numpy as np
 
 from gibbsppl.arguments import TRUTH, GivenArray, calls_told, methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
-from gibbsppl.code.program import Constants, Program, load
+from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import proper_start
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
+from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
-from gibbsppl.run.choice import Backend, checked_backend, engine_for
+from gibbsppl.run.choice import Backend, asked_for, engine_for
 from gibbsppl.run.engines import Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
@@ -105,14 +106,14 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
     )  # fmt: skip
     read = model.reading if model.reading and model.reading.is_of(graph) else None
-    made = _compiled(graph, model.data, dict(model.coords), settings, declared=True)
+    made = _compiled(graph, model.data, model.positions, settings, declared=True)
     return replace(made, reading=read)
 
 
 def _compiled(
     graph: Graph,
     data: Values,
-    coords: Mapping[str, Array],
+    coords: Mapping[str, Array | range],
     settings: Settings,
     *,
     declared: bool = False,
@@ -126,8 +127,8 @@ def _compiled(
 
     found = derivation_of(graph, data, {**settings, "declared": declared}, derive)
     program = load(found.facts.source, found.functions)
-    constants = program.prepare(found.known)
-    return Sampler(found.graph, found.known, coords, found, program, constants, settings)
+    prepared = Prepared(partial(program.prepare, found.known))
+    return Sampler(found.graph, found.known, coords, found, program, prepared, settings)
 
 
 @methods_told(RunError, **ARGUMENTS)
@@ -141,12 +142,17 @@ class Sampler:
 
     graph: Graph
     data: Values
-    coords: Mapping[str, Array]
+    coords: Mapping[str, Array | range]
     derivation: Derivation
     program: Program
-    constants: Constants
+    prepared: Prepared
     settings: Settings
     reading: Reading | None = None
+
+    @property
+    def constants(self) -> Constants:
+        """What sweeps in NumPy read beside the state."""
+        return self.prepared.made
 
     def __str__(self) -> str:
         return self.derivation.text
@@ -167,7 +173,7 @@ class Sampler:
     def explain(self, name: str | None = None) -> str:
         """The derivation of the conditional of a variable, step by step, or of all variables.
 
-        Without a name, the rewrites made and the further possible rewrites are listed too.
+        Without a name, the rewrites made and possible are listed too.
         """
         from gibbsppl.explain import explained  # noqa: PLC0415  (only when asked for)
 
@@ -254,6 +260,8 @@ class Sampler:
         init: Init = None,
         keep: Sequence[str] | None = None,
         backend: Backend | None = None,
+        threads: int | None = None,
+        dtype: str | None = None,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -263,39 +271,39 @@ class Sampler:
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
         recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
         one such mapping for each chain. ``keep`` names the variables to keep. By default these are
-        all of the model's but labels and counts, each with draws of more than 64 MiB, such as
-        labels of 100,000 points: a line on stderr and ``draws.left_out`` say so. Whole numbers have
-        the smallest integer type that holds their support, which products can leave: see
-        docs/sampling.md. ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or
-        ``"auto"``: loops where so many sweeps save more than compiling takes. Above
-        ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and reports
-        the rest, which ``draws.interrupted`` does too.
+        all of the model's but labels and counts, each with draws of more than 64 MiB: a line on
+        stderr and ``draws.left_out`` say so. Whole numbers have the smallest integer type that
+        holds their support, which products can leave. ``backend`` is ``"numpy"``, ``"compiled"``
+        (loops, by Numba) or ``"auto"``: loops if these save more than compiling takes. ``threads``
+        share large loops of one chain, ``dtype="float32"`` halves large arrays (docs/sampling.md).
+        Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
+        reports the rest, which ``draws.interrupted`` does too.
         """
         if not self.program.steps or (keep is not None and not len(keep)):
             raise RunError(
                 f"{self.graph.name}: there is nothing to draw or to keep; a run needs a latent "
                 "variable, and keep= at least one name."
             )
-        kind = checked_backend(backend)
+        asked = asked_for(backend, threads, dtype)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence = seed_sequence(seed)
         starts, notes = self.initial_states(chains, sequence, init)
         own = (self.program, self.constants)
         sweeps = chains * (warmup + draws * thin)
-        engine = engine_for(kind, Interpreted(*own), self.loops, sweeps, self.derivation.worth)
+        engine = engine_for(asked, Interpreted(*own), self.loops, sweeps, self.derivation.worth)
         result = run(
             *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
             types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,
         )  # fmt: skip
-        made = {"seed": sequence.entropy, "backend": engine.name}
-        made["started_by_rule"] = ", ".join(n for n, t in notes.items() if t not in FIXED)
-        return self._draws(result, made)
+        by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
+        started = {"seed": sequence.entropy, **engine.attributes, "started_by_rule": by_rule}
+        return self._draws(result, started)
 
-    def loops(self) -> LoopProgram:
-        """The sweep in plain loops, which Numba compiles."""
+    def loops(self, dtype: str = "float64") -> LoopProgram:
+        """The sweep in plain loops, which Numba compiles; ``dtype`` is that of large arrays."""
         from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (only where it is compiled)
 
-        return loops_of(self.schedule, self.data, self.constants)
+        return loops_of(self.schedule, self.data, self.prepared, dtype)
 
     def _draws(self, result: RunResult, started: Attributes) -> Draws:
         """The draws with the names of their dims, their coords, the data, and how they were made.
@@ -322,7 +330,7 @@ class Sampler:
         return Draws(
             values=dict(values),
             dims={n: dims[n] for n in values},
-            coords={d: np.asarray(c) for d, c in self.coords.items() if d in used},
+            coords={d: as_array(c) for d, c in self.coords.items() if d in used},
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
             sample_stats={f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()},
@@ -363,10 +371,7 @@ class Sampler:
     def predict(
         self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
     ) -> Prediction:
-        """Posterior predictive mean and variance, noise included, at new data.
-
-        ``new`` maps the names of data and indices to new arrays; see `gibbsppl.predict.prediction`.
-        """
+        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
         from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
 
         return predicted(self.graph, self.data, draws, new, name)
@@ -374,8 +379,7 @@ class Sampler:
     def deviance(self, draws: Draws) -> Draws:
         """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
 
-        ``p`` is the density of all observations, constants included; see
-        `gibbsppl.predict.deviance`.
+        ``p`` is the density of all observations, constants included.
         """
         from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
 
@@ -384,8 +388,8 @@ class Sampler:
     def dic(self, draws: Draws, *, seed: int = 0) -> Dic:
         """The deviance information criterion of draws of several chains, printed as a table.
 
-        The penalty pD is Plummer's: by how much new observations fit the draw that they are
-        simulated from better than a draw of another chain; ``seed`` is for the simulation.
+        The penalty pD is Plummer's: how much better new observations, simulated by ``seed``, fit
+        their own draw than one of another chain.
         """
         from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
 
@@ -394,10 +398,8 @@ class Sampler:
     def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
         """For each draw, the mean of a variable's exact conditional given all other variables.
 
-        The average of these means is the Rao-Blackwell estimate of the posterior mean; the means
-        have the dims of the draws, and are summarised like draws. ``names`` are variables drawn
-        from a closed form (default: all with a formula); the draws must have all variables that
-        these conditionals depend on.
+        Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
+        drawn from a closed form (default: all); the draws have all that these depend on.
         """
         return self._conditionals(draws, names, "mean")
 
@@ -411,9 +413,7 @@ class Sampler:
         """For each draw, the probabilities of labels given all other variables, along a new dim."""
         return self._conditionals(draws, names, "probabilities")
 
-    def _conditionals(
-        self, draws: Draws, names: str | Sequence[str] | None, what: What
-    ) -> Draws:
+    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
         from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
 
         model = Conditionals(self.schedule, self.program, self.constants, self.data)

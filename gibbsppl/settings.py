@@ -33,6 +33,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         **dict.fromkeys(("draws", "warmup", "chains", "thin", "limit_bytes"), COUNT),
         "init": MAPPINGS.or_none(),
         "keep": NAMES.or_none(),
+        "threads": COUNT.or_none(),
         "progress": TRUTH,
     },
     "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},

@@ -13,7 +13,8 @@
 - expressions as text: `expressions` by kind, `reads` of arrays, `recursions`; `writer` has the
   order of the axes, `hoisting` what is computed once
 - a sweep as a value: `arrays`, the language and its passes; `lowering` to it; `loop_text` prints it
-  as plain loops, `loop_program` is these with all they read; `costs`: what they are `worth`
+  as plain loops, `loop_program` is these with all they read, `parted_program` the same in parts
+  that threads share; `costs`: what they are `worth`
 - `cache_folder`: where files for the next process are kept
 - text alone: `module` (what the parts share), `lines`, `names`, `text`
 """

@@ -23,15 +23,16 @@ from gibbsppl.code.arrays.numbers import with_tables
 from gibbsppl.code.arrays.parting import parted
 from gibbsppl.code.arrays.recursions import unfolded
 from gibbsppl.code.arrays.sharing import shared
+from gibbsppl.code.arrays.singles import in_single, singles
 from gibbsppl.code.arrays.statements import Let
 from gibbsppl.code.arrays.storage import Local
-from gibbsppl.code.arrays.sweeps import Sweep, Table
+from gibbsppl.code.arrays.sweeps import Sweep, Table, names_in
 from gibbsppl.code.arrays.tabulation import tabulated
 from gibbsppl.code.loop_text.expressions import kernels
 from gibbsppl.code.loop_text.loading import loaded, plain
 from gibbsppl.code.loop_text.module import LoopModule, module_of
 from gibbsppl.code.lowering.sweeps import lowered
-from gibbsppl.code.program import Constants, State
+from gibbsppl.code.program import State
 from gibbsppl.model.evaluation import Values
 from gibbsppl.runtime import position_tables
 from gibbsppl.runtime.tuning import tuning_arrays
@@ -51,8 +52,9 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
 )
 
 
-# Types of positions that loops read as they are.
+# Types of positions that loops read as they are; those of real numbers, by how they are kept.
 INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))
+REALS: Mapping[str, np.dtype[Any]] = {"float": np.dtype(np.float64), "single": np.dtype(np.float32)}
 
 
 def for_loops(sweep: Sweep) -> Sweep:
@@ -62,10 +64,18 @@ def for_loops(sweep: Sweep) -> Sweep:
     return sweep
 
 
-def loops_of(schedule: Schedule, data: Values, constants: Constants) -> LoopProgram:
-    """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy."""
-    sizes = {d.name: n for d, n in schedule.whole.sizes.items()}
+def loops_of(
+    schedule: Schedule, data: Values, constants: Mapping[str, Any], dtype: str = "float64"
+) -> LoopProgram:
+    """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy.
+
+    ``dtype`` is what large arrays of real numbers are kept in.
+    """
+    whole = schedule.whole
+    sizes = {d.name: n for d, n in whole.sizes.items()}
     sweep = for_loops(tabulated(written_out(lowered(schedule, data, constants), sizes), sizes))
+    if dtype == "float32":
+        sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
     return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
 
@@ -90,16 +100,22 @@ class LoopProgram:
     @cached_property
     def module(self) -> LoopModule:
         """The text of the loops, and the order of their arguments."""
-        return module_of(self._with_tables)
+        return module_of(self.with_numbers)
 
     @cached_property
-    def _with_tables(self) -> Sweep:
+    def with_numbers(self) -> Sweep:
         """The sweep with numbers in tables, so that its text serves other data."""
         return with_tables(self.sweep_value)
 
     @cached_property
     def _prepared(self) -> tuple[dict[str, Array], dict[str, int]]:
-        return constants_of(self._with_tables, self.data, self.known_sizes)
+        needed = frozenset(self.module.constants)
+        return constants_of(self.with_numbers, self.data, self.known_sizes, needed)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether arrays are kept in single precision."""
+        return any(a.type == "single" for a in self.sweep_value.arrays.values())
 
     @property
     def known_sizes(self) -> dict[str, int]:
@@ -109,8 +125,12 @@ class LoopProgram:
     @cached_property
     def constants(self) -> tuple[Array, ...]:
         """All that the loops read beside the state."""
-        arrays, _ = self._prepared
-        return tuple(_as(arrays[n], _type(self._with_tables, n)) for n in self.module.constants)
+        return tuple(self.known[n] for n in self.module.constants)
+
+    @property
+    def known(self) -> Mapping[str, Array]:
+        """What loops read beside the state, by name."""
+        return self._prepared[0]
 
     @property
     def all_sizes(self) -> dict[str, int]:
@@ -149,8 +169,7 @@ class LoopProgram:
 
     def _empty(self, name: str) -> Array:
         array = self.sweep_value.arrays[name]
-        shape = tuple(self.all_sizes[d] for d in array.dims)
-        return np.zeros(shape, np.int64 if array.type == "int" else np.float64)
+        return _as(np.zeros(tuple(self.all_sizes[d] for d in array.dims)), array.type)
 
     def arguments(
         self,
@@ -227,19 +246,29 @@ def made_work(name: str) -> Array:
 
 
 def constants_of(
-    sweep: Sweep, data: Values, sizes: dict[str, int]
+    sweep: Sweep, data: Values, sizes: dict[str, int], needed: frozenset[str]
 ) -> tuple[dict[str, Array], dict[str, int]]:
-    """All arrays of data and what is computed of them, and the sizes of all dims."""
-    arrays = {
-        n: _as(data[n], a.type) for n, a in sweep.arrays.items() if a.kind == "data"
-    }
+    """The arrays that are needed, of data and what is computed of them; the sizes of all dims.
+
+    What only other tables are made of goes when they are made.
+    """
     known = dict(sizes)
-    for table in sweep.tables:
+    wanted = needed | names_in(sweep.prepare)
+    given = (n for n, a in sweep.arrays.items() if a.kind == "data" and n in wanted)
+    arrays = {n: _as(data[n], sweep.arrays[n].type) for n in given}
+    for k, table in enumerate(sweep.tables):
         made = made_by(table, {**data, **arrays}, known)
-        arrays |= made
         for name, values in made.items():
             known |= dict(zip(sweep.arrays[name].dims, values.shape, strict=False))
-    return arrays | computed(sweep.prepare, arrays, known), known
+        still = wanted | {n for later in sweep.tables[k + 1 :] for n in _read(later)}
+        arrays = {n: a for n, a in {**arrays, **made}.items() if n in still}
+    arrays |= computed(sweep.prepare, arrays, known)
+    return {n: _as(arrays[n], _type(sweep, n)) for n in needed}, known
+
+
+def _read(table: Table) -> set[str]:
+    """The arrays that a table is made of."""
+    return {a[1:] for a in table.arguments if isinstance(a, str) and a.startswith("@")}
 
 
 def made_by(table: Table, data: Values, sizes: Mapping[str, int]) -> dict[str, Array]:
@@ -271,5 +300,6 @@ def _type(sweep: Sweep, name: str) -> str:
 def _as(values: Any, kind: str) -> Array:
     """An array of a type, laid out by rows; the same one if it is so."""
     found = np.asarray(values)
-    wanted = found.dtype if found.dtype in INTEGERS else np.dtype(np.int64)
-    return np.asarray(found, dtype=wanted if kind == "int" else np.float64, order="C")
+    whole = found.dtype if found.dtype in INTEGERS else np.dtype(np.int64)
+    wanted: np.dtype[Any] = whole if kind == "int" else REALS[kind]
+    return np.asarray(found, dtype=wanted, order="C")

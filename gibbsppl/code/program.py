@@ -44,6 +44,7 @@ import linecache
 import pickle
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,33 @@ from gibbsppl.errors import CompileError, GibbspplError, RunError
 
 State = dict[str, Any]
 Constants = dict[str, Any]
+
+
+class Prepared(Mapping[str, Any]):
+    """The constants of a program, made of data when they are first looked at.
+
+    Loops need few of them or none, and have what they read sorted in their own way.
+
+    >>> Prepared(lambda: {"total": 3})["total"]
+    3
+    """
+
+    def __init__(self, make: Callable[[], Constants]) -> None:
+        self._make = make
+
+    @cached_property
+    def made(self) -> Constants:
+        """The constants."""
+        return self._make()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.made)
+
+    def __len__(self) -> int:
+        return len(self.made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,13 @@ LARGEST_SIZE = 2**40
 GivenLabels: TypeAlias = ArrayLike | Sequence[Hashable]
 
 
-def labels_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray:
-    """The labels of a dimension, counted from 0 where its size is given."""
+def labels_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray | range:
+    """The labels of a dimension, counted from 0 where its size is given.
+
+    Those that are counted stay a range, which takes no memory.
+    """
+    if isinstance(labels, range) and len(labels) and labels == range(len(labels)):
+        return labels
     found = _array_of(labels, dim, owner)
     if found.ndim != 1 or len(found) == 0:
         raise ModelError(
@@ -62,6 +67,11 @@ def _array_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray:
     if found.dtype.kind in "SU" and isinstance(labels, Iterable):
         _check_text([*labels], dim, owner)
     return found
+
+
+def as_array(labels: np.ndarray | range) -> np.ndarray:
+    """Labels as an array."""
+    return np.arange(len(labels)) if isinstance(labels, range) else labels
 
 
 def _has_no_unit(labels: np.ndarray) -> bool:

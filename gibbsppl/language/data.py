@@ -63,7 +63,9 @@ def Index(  # noqa: N802  (constructors of the language are capitalised)
     _check_codes(name, numbers, target, model.size(target))
     dims_of_values(model, name, numbers.shape, axes)
     variable = Variable(name, axes, "index", integer=True, of=target)
-    return _declared(model, variable, numbers.astype(np.intp), "an index")
+    # (four bytes for each are kept where they are given)
+    kind = np.int32 if getattr(codes, "dtype", None) == np.int32 else np.intp
+    return _declared(model, variable, numbers.astype(kind), "an index")
 
 
 def made_data(model: Model, variable: Variable, values: np.ndarray) -> None:

@@ -11,7 +11,7 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -26,7 +26,7 @@ from gibbsppl.arguments import is_no_text, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
-from gibbsppl.language.coordinates import GivenLabels, labels_of
+from gibbsppl.language.coordinates import GivenLabels, as_array, labels_of
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.model.graph_views import Blanket, blanket, dag
 
@@ -92,7 +92,7 @@ class Model:
         # A `gibbsppl.bugs.reading.Reading` of the text that the model was read from, if it was.
         self.reading: Any = None
         self._names: dict[str, str] = {}
-        self._coords: dict[str, np.ndarray] = {}
+        self._coords: dict[str, np.ndarray | range] = {}
         self._sized: set[str] = set()
         for dim, labels in (coords or {}).items():
             self.add_dim(dim, labels)
@@ -188,14 +188,18 @@ class Model:
     @property
     def coords(self) -> dict[str, np.ndarray]:
         """The labels of the positions along each dimension; they are numbers unless given."""
+        return {n: as_array(c) for n, c in self.positions.items()}
+
+    @property
+    def positions(self) -> dict[str, np.ndarray | range]:
+        """The labels of the positions along each dimension, as a range where these are counted."""
         return {**self._coords, **{d.name: self._coords[base(d)] for d in self._primed()}}
 
     @property
-    def labels(self) -> dict[str, tuple[Hashable, ...]]:
+    def labels(self) -> dict[str, Sequence[Hashable]]:
         """The labels of dimensions, without dimensions that were given by size alone."""
         told = {n: c for n, c in self._coords.items() if n not in self._sized}
-        times = {n: c.astype(str) for n, c in told.items() if c.dtype.kind in "mM"}
-        return {n: tuple(c.tolist()) for n, c in {**told, **times}.items()}
+        return {n: c if isinstance(c, range) else _listed(c) for n, c in told.items()}
 
     def size(self, dim: Dim | str) -> int:
         """The number of positions along a dimension, a primed one, or a copy of one."""
@@ -287,6 +291,11 @@ class Model:
         said += [d.value for d in self.declared.deterministics]
         used |= {Dim(root_of(d)) for e in said for d in e.atoms(Dim)}
         return self.in_order(d for d in used if "'" in d.name)
+
+
+def _listed(labels: np.ndarray) -> tuple[Hashable, ...]:
+    """Labels as values of Python, times as texts."""
+    return tuple((labels.astype(str) if labels.dtype.kind in "mM" else labels).tolist())
 
 
 def typed(values: np.ndarray, *, is_whole: bool) -> np.ndarray:

@@ -11,6 +11,7 @@ array([1., 3., 7.])
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
@@ -53,6 +54,8 @@ Sizes = Mapping[Dim, int]
 
 # The arrays of so many recursions are kept: those of a few states, which all factors read.
 KEPT = 16
+# So many positions are evaluated at a time: what a sum at each of them is of takes many times more.
+PART = 1 << 17
 
 
 def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> Floats:
@@ -67,8 +70,31 @@ def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) ->
     >>> float(evaluate(sp.Mul(w**x, sp.exp(x)), (), {"w": 0.5, "x": 1e4}, {}))
     nan
     """
+    found = [_found(expr, part, values, sizes) for part in _parts_of(expr, tuple(over))]
+    whole = [f for f in found if f.shape[0] > 1] if len(found) > 1 else []
+    return np.concatenate(found) if whole else found[0]
+
+
+def _found(
+    expr: Expr,
+    over: tuple[Range, ...],
+    values: Values,
+    sizes: Sizes,
+    seen: list[float] | None = None,
+) -> Floats:
     with np.errstate(all="ignore"):
-        return _value(sp.sympify(expr), _Frame(tuple(over), values, sizes))
+        return _value(sp.sympify(expr), _Frame(over, values, sizes, seen))
+
+
+def _parts_of(expr: Expr, over: tuple[Range, ...]) -> list[tuple[Range, ...]]:
+    """The ranges in parts of so many positions at most, which sums make tables of."""
+    count = math.prod(map(len, over))
+    if count <= PART or any(isinstance(e, Recursion) for e in sp.preorder_traversal(expr)):
+        return [over]
+    first, *others = over
+    step = max(1, PART * len(first) // count)
+    starts = range(first.start, first.stop, step)
+    return [(Range(first.dim, s, min(s + step, first.stop)), *others) for s in starts]
 
 
 def largest_power(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> float:
@@ -80,8 +106,8 @@ def largest_power(expr: Expr, over: Sequence[Range], values: Values, sizes: Size
     inf
     """
     seen: list[float] = [0.0]
-    with np.errstate(all="ignore"):
-        _value(sp.sympify(expr), _Frame(tuple(over), values, sizes, seen))
+    for part in _parts_of(expr, tuple(over)):
+        _found(expr, part, values, sizes, seen)
     return max(seen)
 
 

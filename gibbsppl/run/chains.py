@@ -33,11 +33,15 @@ SWEEPS_BETWEEN_RENEWALS = 100
 
 @dataclass(slots=True)
 class Chain:
-    """A Markov chain: the state, the stream of random numbers, and the number of sweeps."""
+    """A Markov chain: the state, the stream of random numbers, and the number of sweeps.
+
+    ``streams`` are those of the chunks of large loops, if these have streams of their own.
+    """
 
     state: State
     rng: np.random.Generator
     sweep: int = 0
+    streams: tuple[np.random.Generator, ...] = ()
 
 
 def seed_sequence(seed: Seed) -> np.random.SeedSequence:

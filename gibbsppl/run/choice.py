@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, cast
 
 from gibbsppl.code.worth import NEVER, Worth
 from gibbsppl.errors import NotLoweredError, RunError, did_you_mean
-from gibbsppl.run.engines import Compiled, Engine, Interpreted
+from gibbsppl.run.engines import Compiled, Engine, Interpreted, Threaded
 from gibbsppl.run.progress import say
 
 if TYPE_CHECKING:
@@ -22,24 +23,60 @@ if TYPE_CHECKING:
 
 Backend = Literal["auto", "numpy", "compiled"]
 BACKENDS = ("auto", "numpy", "compiled")
+# What large arrays of real numbers are kept in, by default first.
+TYPES = ("float64", "float32")
 # What is used where nothing is asked.
 VARIABLE = "GIBBSPPL_BACKEND"
 
-MISSING = (
-    "Numba is not installed, which backend='compiled' needs: pip install \"gibbsppl[fast]\", or "
-    "leave backend= out."
-)
+MISSING = 'Numba is not installed, which {} needs: pip install "gibbsppl[fast]", or leave {}= out.'
 
 
-def checked_backend(backend: str | None) -> Backend:
-    """The back end asked for, or that of the environment; an error for what is none."""
-    asked = backend if backend is not None else os.environ.get(VARIABLE, "auto")
-    if asked not in BACKENDS:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the sweeps of a run: the back end, threads, the type of large arrays."""
+
+    backend: Backend
+    threads: int | None = None
+    dtype: str | None = None
+
+    @property
+    def of_loops(self) -> str | None:
+        """A setting that compiled loops alone know, as it is written."""
+        told = {"threads": self.threads, "dtype": self.dtype}
+        return next((f"{n}={x!r}" for n, x in told.items() if x not in {None, TYPES[0]}), None)
+
+
+def asked_for(backend: str | None, threads: int | None = None, dtype: str | None = None) -> Asked:
+    """What is asked for, the back end of the environment if none is; an error for what is none.
+
+    Who asks for threads, or for another type, asks for compiled loops.
+    """
+    if threads is not None and threads < 1:
+        raise RunError(f"threads: found {threads}, expected a whole number from 1 on.")
+    if dtype not in {None, *TYPES}:
+        raise RunError(f"dtype: found {dtype!r}, expected one of {', '.join(map(repr, TYPES))}.")
+    found = Asked("compiled", threads, dtype)
+    usual = os.environ.get(VARIABLE, "auto") if found.of_loops is None else "compiled"
+    kind = checked_backend(backend if backend is not None else usual)
+    if found.of_loops is None:
+        return replace(found, backend=kind)
+    if kind == "numpy":
+        name, _, value = found.of_loops.partition("=")
         raise RunError(
-            f"backend: found {asked!r}, expected one of {', '.join(map(repr, BACKENDS))}."
-            f"{did_you_mean(str(asked), BACKENDS)}"
+            f"{name}: found {value} with backend='numpy', expected compiled loops, which alone "
+            f"know it; leave backend= or {name}= out."
         )
-    return cast("Backend", asked)
+    return found
+
+
+def checked_backend(backend: str) -> Backend:
+    """A back end; an error for what is none."""
+    if backend not in BACKENDS:
+        raise RunError(
+            f"backend: found {backend!r}, expected one of {', '.join(map(repr, BACKENDS))}."
+            f"{did_you_mean(str(backend), BACKENDS)}"
+        )
+    return cast("Backend", backend)
 
 
 def is_installed() -> bool:
@@ -48,23 +85,26 @@ def is_installed() -> bool:
 
 
 def engine_for(
-    backend: Backend,
+    asked: Asked,
     numpy: Interpreted,
-    lowered: Callable[[], LoopProgram],
+    lowered: Callable[[str], LoopProgram],
     sweeps: int,
     worth: Callable[[Callable[[], Worth]], Worth],
 ) -> Engine:
-    """What carries out so many sweeps; ``lowered`` makes the loops.
+    """What carries out so many sweeps; ``lowered`` makes the loops with large arrays of a type.
 
     ``worth`` is what is known of them, or finds it by the function that it is called with.
     """
-    made = cache(lowered)
-    if backend == "numpy":
+    made = cache(lambda: lowered(asked.dtype or TYPES[0]))
+    if asked.backend == "numpy":
         return numpy
-    if backend == "compiled":
+    if asked.backend == "compiled":
         if not is_installed():
-            raise RunError(MISSING)
-        return Compiled(made())
+            needed = asked.of_loops or "backend='compiled'"
+            raise RunError(MISSING.format(needed, needed.partition("=")[0]))
+        return (
+            Compiled(made()) if asked.threads is None else Threaded(made(), threads=asked.threads)
+        )
     if not worth(lambda: _worth_of(made)).pays(sweeps):
         return numpy
     if not is_installed():

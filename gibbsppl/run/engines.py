@@ -1,12 +1,13 @@
 """What carries out sweeps: the program in NumPy, one at a time, or compiled loops, many in a call.
 
 Both leave the state of a chain as the other would find it; how many sweeps one call makes changes
-no draw.
+no draw, nor does the number of threads that carry out the chunks of large loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +21,9 @@ from gibbsppl.runtime.tuning import put_tuning
 
 if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram, Runner
+    from gibbsppl.code.parted_program import Call, PartedProgram, Sweeping
+
+Arrays = Mapping[str, Any]
 
 # The seconds that one call should take: somebody may be waiting to stop the run, or for a bar.
 SECONDS_A_CALL = 0.1
@@ -31,8 +35,8 @@ class Engine(Protocol):
     """What carries out the sweeps of a chain."""
 
     @property
-    def name(self) -> str:
-        """The name of the back end."""
+    def attributes(self) -> Mapping[str, Any]:
+        """What is to be known of draws: the name of the back end, what else changes numbers."""
 
     def sweeps(self, chain: Chain, at_most: int) -> int:
         """Sweep a chain on, in place, as often as one call does; how often that was."""
@@ -47,7 +51,11 @@ class Interpreted:
 
     program: Program
     constants: Constants
-    name: str = "numpy"
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The name of the back end."""
+        return {"backend": "numpy"}
 
     def sweeps(self, chain: Chain, at_most: int) -> int:
         """One sweep."""
@@ -64,21 +72,43 @@ class Interpreted:
         return 1
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """So many draws, each the last of ``thin`` sweeps: where they go, and what they need.
+
+    ``outputs`` are for what monitors compute; the sweeps recorded carry out ``deferred`` steps.
+    """
+
+    draws: int
+    thin: int
+    outputs: Arrays
+    records: Sequence[Any]
+    deferred: Collection[str]
+
+
 @dataclass(slots=True)
 class Compiled:
     """Sweeps by compiled loops; ``a_call`` is how many a call makes now."""
 
     loops: LoopProgram
-    name: str = "compiled"
     a_call: float = 1.0
     _runner: Runner | None = field(default=None)
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The name of the back end."""
+        return {"backend": "compiled", **self._told}
+
+    @property
+    def _told(self) -> Mapping[str, Any]:
+        """The type of large arrays, if it is not the usual one."""
+        return {"dtype": "float32"} if self.loops.is_single else {}
 
     def sweeps(self, chain: Chain, at_most: int) -> int:
         """As many sweeps as take about a tenth of a second."""
         count = max(1, min(int(self.a_call), at_most))
         arrays = self.loops.arrays_of(chain.state)
-        arguments = self.loops.arguments(chain.rng, arrays, ())
-        self._timed(lambda: self.runner.sweep(arguments, count), count)
+        self._timed(self.run(chain, arrays, count), count)
         self._put_back(chain, arrays, count)
         return count
 
@@ -92,13 +122,22 @@ class Compiled:
             left -= 1  # (the last draw is made by a call of its own)
         count = max(1, min(int(self.a_call / thin), left))
         plain = {n: a for n, a in arrays.items() if not n.startswith("~")}
-        records = recorder.places(number, chain.state, plain | outputs, count)
-        arguments = self.loops.arguments(chain.rng, arrays, deferred)
-        recorded = (count, thin, outputs, records)
-        self._timed(lambda: self.runner.record(arguments, *recorded), count * thin)
+        records = recorder.places(number, chain.state | plain, plain | outputs, count)
+        recorded = Recorded(count, thin, outputs, records, deferred)
+        self._timed(self.record(chain, arrays, recorded), count * thin)
         self._put_back(chain, arrays, count * thin)
         recorder.drawn += count
         return count
+
+    def run(self, chain: Chain, arrays: Arrays, count: int) -> Callable[[], None]:
+        """What makes so many sweeps of arrays."""
+        arguments = self.loops.arguments(chain.rng, arrays, ())
+        return lambda: self.runner.sweep(arguments, count)
+
+    def record(self, chain: Chain, arrays: Arrays, r: Recorded) -> Callable[[], None]:
+        """What makes sweeps of arrays, some of which are recorded."""
+        arguments = self.loops.arguments(chain.rng, arrays, r.deferred)
+        return lambda: self.runner.record(arguments, r.draws, r.thin, r.outputs, r.records)
 
     @property
     def runner(self) -> Runner:
@@ -124,3 +163,80 @@ class Compiled:
         seconds = max(perf_counter() - started, 1e-9)
         wanted = sweeps * SECONDS_A_CALL / seconds
         self.a_call = max(1.0, min(wanted, GROWTH * sweeps))
+
+
+@dataclass(slots=True)
+class Threaded(Compiled):
+    """Sweeps by compiled loops in parts, whose chunks are carried out by so many threads."""
+
+    threads: int = 1
+    _functions: Any = field(default=None)
+    _parts: Any = field(default=None)
+    _pool: Any = field(default=None)
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The back end, and how many streams large loops have: not how many threads."""
+        return {"backend": "compiled", "streams": self.parts.streams, **self._told}
+
+    @property
+    def parts(self) -> PartedProgram:
+        """The loops in parts."""
+        if self._parts is None:
+            from gibbsppl.code.parted_program import PartedProgram  # noqa: PLC0415  (as the loops)
+
+            self._parts = PartedProgram(self.loops)
+        found: PartedProgram = self._parts
+        return found
+
+    @property
+    def functions(self) -> Any:
+        """The compiled functions, by name."""
+        if self._functions is None:
+            self._functions = self.parts.compiled()
+        return self._functions
+
+    def run(self, chain: Chain, arrays: Arrays, count: int) -> Callable[[], None]:
+        """What makes so many sweeps of arrays."""
+        sweeping = self.sweeping(chain, arrays, {})
+
+        def run() -> None:
+            for _ in range(count):
+                sweeping.sweep(self.each)
+
+        return run
+
+    def record(self, chain: Chain, arrays: Arrays, r: Recorded) -> Callable[[], None]:
+        """What makes sweeps of arrays, some of which are recorded."""
+        sweeping = self.sweeping(chain, arrays, r.outputs)
+        recorded = {n: a for n, a in arrays.items() if not n.startswith("~")} | dict(r.outputs)
+        kept = [(r, a) for r, a in zip(r.records, recorded.values(), strict=True) if len(r)]
+
+        def record() -> None:
+            for draw in range(r.draws):
+                for _ in range(r.thin - 1):
+                    sweeping.sweep(self.each)
+                sweeping.sweep(self.each, r.deferred)
+                sweeping.monitor()
+                for places, array in kept:
+                    places[draw] = array
+
+        return record
+
+    def sweeping(self, chain: Chain, arrays: Arrays, outputs: Arrays) -> Sweeping:
+        """What sweeps a chain on, whose chunks have their streams from the first sweep on."""
+        if len(chain.streams) < self.parts.streams:
+            chain.streams = tuple(chain.rng.spawn(self.parts.streams))
+        given = outputs or self.loops.outputs()
+        return self.parts.sweeping(self.functions, chain.rng, chain.streams, arrays, given)
+
+    def each(self, calls: Sequence[Call]) -> None:
+        """Carry out calls: by threads if there are several."""
+        if self.threads == 1 or len(calls) == 1:
+            for call in calls:
+                call()
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="gibbsppl")
+        for done in [self._pool.submit(call) for call in calls]:
+            done.result()

@@ -110,7 +110,7 @@ def array_in_order(values: Array, *axes: Ints) -> tuple[Array]:
     >>> array_in_order(np.array([5.0, 6.0]), np.array([1, 0, 1]))
     (array([6., 5., 6.]),)
     """
-    return (np.asarray(values)[axes],)
+    return (_short(np.asarray(values))[axes],)
 
 
 def others_in_order(values: Array, *axes: Ints) -> tuple[Array, ...]:
@@ -125,14 +125,23 @@ def others_in_order(values: Array, *axes: Ints) -> tuple[Array, ...]:
     return tuple(found[(*rows, place)] for place in places)
 
 
-def members_by_group(groups: Array, count: int) -> tuple[Ints, ...]:
+def members_by_group(groups: Array, count: int) -> tuple[Array, ...]:
     """The positions of the elements of each group, and where each group starts among them.
 
     >>> members_by_group(np.array([1, 0, 1]), 2)
-    (array([1, 0, 2]), array([0, 1, 3]))
+    (array([1, 0, 2], dtype=int32), array([0, 1, 3], dtype=int32))
     """
     flat = np.asarray(groups).ravel()
     order = np.argsort(flat, kind="stable")
-    starts = np.searchsorted(flat[order], np.arange(count + 1))
-    axes = np.unravel_index(order, np.shape(groups))
-    return (*(np.ascontiguousarray(a, dtype=np.intp) for a in axes), starts.astype(np.intp))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=count)[:count])])
+    axes = (order,) if np.ndim(groups) == 1 else np.unravel_index(order, np.shape(groups))
+    return (*map(_short, axes), _short(starts))
+
+
+def _short(values: Array) -> Array:
+    """Whole numbers in four bytes each if these hold them; other arrays as they are."""
+    limits = np.iinfo(np.int32)
+    if values.dtype != np.int64 or not values.size:
+        return np.ascontiguousarray(values)
+    is_held = limits.min <= values.min() and values.max() <= limits.max
+    return np.ascontiguousarray(values, dtype=np.int32 if is_held else np.int64)

@@ -64,6 +64,15 @@ def computed(
     return {name: values for name, values in work.arrays.items() if name not in before}
 
 
+def number_of(expr: Expr, sizes: Mapping[str, int]) -> int:
+    """The number that an expression of sizes is.
+
+    >>> number_of(Apply("//", (Size("n"), Number(2))), {"n": 7})
+    3
+    """
+    return _Evaluation({}, sizes).number(expr)
+
+
 @dataclass(slots=True)
 class _Evaluation:
     """Arrays by name, the sizes of dims, and how many conditions an expression is within."""

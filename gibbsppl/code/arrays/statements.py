@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias
 
 from gibbsppl.code.arrays.expressions import Element, Expr, Span, text
 
-Type: TypeAlias = Literal["float", "int"]
+# (new arrays are double; large ones from outside may be single)
+Type: TypeAlias = Literal["float", "int", "single"]
 
 
 class Printed:

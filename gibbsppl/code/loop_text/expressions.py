@@ -27,7 +27,7 @@ from gibbsppl.errors import NotLoweredError
 from gibbsppl.runtime import loops
 
 # What NumPy and compiled code compute to the same last digit, and names of others that do so.
-OF_NUMPY = frozenset(("abs", "sqrt"))
+OF_NUMPY = frozenset(("abs", "sqrt", "float64"))
 OTHER_NAMES = {"exp": "exp_of"}
 
 

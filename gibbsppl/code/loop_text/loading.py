@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.code.cache_folder import cache_folder
-from gibbsppl.code.loop_text.module import LoopModule, whole_text
+from gibbsppl.code.loop_text.module import Text, whole_text
 
 PLAIN, COMPILED = "gibbsppl.runtime.loops", "gibbsppl.runtime.compiled"
 
@@ -52,7 +52,7 @@ def _passing() -> Path:
     return Path(found)
 
 
-def loaded(module: LoopModule, name: str) -> ModuleType:
+def loaded(module: Text, name: str) -> ModuleType:
     """The compiled module of a text: functions are compiled when they are first called."""
     text = whole_text(module, COMPILED)
     path = _written(text, name)
@@ -65,7 +65,7 @@ def loaded(module: LoopModule, name: str) -> ModuleType:
     return found
 
 
-def plain(module: LoopModule) -> dict[str, Any]:
+def plain(module: Text) -> dict[str, Any]:
     """The functions of a text as they are, without compiling."""
     scope: dict[str, Any] = {"__name__": "gibbsppl_loops"}
     exec(compile(whole_text(module, PLAIN), "<gibbsppl loops>", "exec"), scope)  # noqa: S102

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from gibbsppl.code.arrays.accesses import writes
 from gibbsppl.code.arrays.expressions import Apply, Expr, Number, Size, walk
@@ -27,6 +28,18 @@ TAKEN = frozenset(
         *("rng", "sizes", "run", "before", "draws", "thin", "sweep", "draw", "left", "is_recorded"),
     )
 )
+
+
+class Text(Protocol):
+    """The text of a module, and the kernels that it imports."""
+
+    @property
+    def text(self) -> str:
+        """The functions."""
+
+    @property
+    def imports(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The kernels by module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +255,7 @@ def imports_of(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((m, tuple(names)) for m, names in sorted(found.items()))
 
 
-def whole_text(module: LoopModule, package: str) -> str:
+def whole_text(module: Text, package: str) -> str:
     """The text with its imports, from the package of plain or of compiled kernels."""
     lines = ["import numpy as np", "", f"from {package} import kernel"]
     lines += [f"from {package}.{m} import {', '.join(names)}" for m, names in module.imports]

@@ -1,8 +1,8 @@
 """Kernels of loops: one draw each, in the part of Python that Numba compiles.
 
 - `draws` from families, `truncated` ones, by `rejection` (`falls`, `powers`), `polya_gamma`,
-  `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws (also `sparse`), `labels`, label
-  `chains`, labels by `blocks`; the `units` of a scan
+  `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws (also `sparse`), `labels`,
+  label `chains`, labels by `blocks`; the `units` of a scan
 - by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
   `concave_hull`), `slices` (along lines of `tied` entries), `walks`, `vector_walks`, `elliptical`
   (with `normal_parts`)
