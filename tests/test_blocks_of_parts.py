@@ -5,7 +5,7 @@ import pytest
 from references.monte_carlo import disagreements
 
 import gibbsppl as gp
-from gibbsppl.code import accumulation
+from gibbsppl.code.numpy_text import statements
 from gibbsppl.initial.search import initial_state
 from gibbsppl.kernels import block
 from gibbsppl.model.density import log_joint
@@ -256,6 +256,6 @@ def test_a_part_that_is_drawn_as_the_whole_is_seen(monkeypatch):
 
 
 def test_squares_that_are_added_everywhere_are_seen(monkeypatch):
-    monkeypatch.setattr(accumulation, "kept_slices_text", lambda place: "()")
+    monkeypatch.setattr(statements, "_slices", lambda writer, add, count: "()")
     with pytest.raises(AssertionError):
         test_a_part_is_drawn_from_the_dense_posterior_and_the_rest_stays(a_square_of_one_entry)

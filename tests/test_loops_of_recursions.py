@@ -104,7 +104,7 @@ PLANTED = {
         recursions, "_forget", forgets_nothing, "BUGS: sticks"
     ),
     "no axis goes backward": (
-        lowered, "negative", lambda position: position, "BUGS: from the end"
+        recursions, "negative", lambda position: position, "BUGS: from the end"
     ),
     "steps in the other order": (lowered, "_block", in_the_other_order, "compartments"),
     "an outer dim is one of its own": (recursions, "_outer", lambda *_: (), "outer dims"),

@@ -19,7 +19,7 @@ from scipy.sparse import coo_array
 import gibbsppl as gp
 from gibbsppl import runtime
 from gibbsppl.checks.verification import verify
-from gibbsppl.code import accumulation, segments
+from gibbsppl.code.numpy_text import reductions, tables
 from gibbsppl.code.program import load
 from gibbsppl.runtime import multinomials
 from gibbsppl.runtime.multinomials import FEW, MANY, PIECE, SMALL_TOTAL
@@ -316,7 +316,7 @@ def test_a_wrong_table_is_caught(sampler, right, wrong):
 def no_size_is_small(monkeypatch):
     """All that is done only where there is much of it is done."""
     for module, name in (
-        *((accumulation, "MANY_VALUES"), (segments, "MANY_VALUES"), (segments, "MANY_COLUMNS")),
+        *((tables, "MANY_VALUES"), (reductions, "MANY_VALUES"), (reductions, "MANY_COLUMNS")),
         *((multinomials, "MANY"), (multinomials, "FEW")),
     ):
         monkeypatch.setattr(module, name, 1)

@@ -299,7 +299,10 @@ NOT_FOR_RATS = {
     *("xarray", "pandas", "h5py", "numba", "arviz"),
 }
 # Loops are looked at where it is to be chosen what carries out sweeps.
-OF_LOOPS = {f"gibbsppl.code.{name}" for name in ("arrays", "lowering", "loop_text", "loop_program")}
+OF_LOOPS = {
+    f"gibbsppl.code.{name}"
+    for name in ("arrays.fusion", "lowering.sweeps", "loop_program", "loop_text")
+}
 
 
 def test_the_command_line_saves_draws_without_xarray_and_loads_no_more_of_scipy(tmp_path):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.code import moves, writer
+from gibbsppl.code import moves
+from gibbsppl.code.lowering import translation
 from gibbsppl.model.density import log_density
 
 # Of the first the exponential is too large for a number, of the second the square of that.
@@ -88,7 +89,7 @@ def test_terms_of_other_weights_count_however_large_they_are(build):
 
 @pytest.mark.parametrize("build", MODELS)
 def test_products_written_without_the_rule_are_caught(build, monkeypatch):
-    monkeypatch.setattr(writer, "weighted", lambda factors, _continuous: list(factors))
+    monkeypatch.setattr(translation, "weighted", lambda factors, _continuous: list(factors))
     monkeypatch.setattr(moves, "may_be_zero", lambda _weight, _continuous: False)
     model, far = build()
     sampler = gp.compile(model)

@@ -8,13 +8,11 @@
 - the sweep: `sweep`, `units` of a scan, `interweaving`; `elements` and `places` (what is drawn, and
   where draws go); `scan_loops` with `loops` that Numba compiles
 - what the state keeps: `maintained` arrays, `maintained_forms`
-- one natural parameter: `accumulation` of the contributions, `tables` read by an index, `sums`,
-  `segments` (by group), `squares`, `products`, `extremes`
-- expressions as text: `expressions` by kind, `reads` of arrays, `recursions`; `writer` has the
-  order of the axes, `hoisting` what is computed once
+- expressions, and contributions that are added up: `lowering` to the array language, which
+  `numpy_text` prints
 - a sweep as a value: `arrays`, the language and its passes; `lowering` to it; `loop_text` prints it
   as plain loops, `loop_program` is these with all they read, `parted_program` the same in parts
   that threads share; `costs`: what they are `worth`
 - `cache_folder`: where files for the next process are kept
-- text alone: `module` (what the parts share), `lines`, `names`, `text`
+- text alone: `module` (what the parts share), `lines`, `names`
 """

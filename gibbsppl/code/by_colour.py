@@ -17,9 +17,10 @@ from sympy import Mul
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, dims_of
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.axes import named
+from gibbsppl.code.numpy_text.text import PRODUCT, Text
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import colours_name
-from gibbsppl.code.text import PRODUCT, Text
-from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import Pattern, colours_told
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
@@ -94,7 +95,7 @@ def by_colour(module: Module, step: Single, name: str) -> str:
     """The generator: for each call where it draws, and the parameters there."""
     extra = {} if step.labels is None else {LABEL: len(step.labels)}
     writer = module.writer(extra)
-    calls = colours_name(module, step)
+    calls = writer.constant(colours_name(module, step))
     body: list[str] = []
     for n, call in enumerate(_calls(step)):
         names = []
@@ -185,7 +186,8 @@ def _lines_of_few(
     code = f"runtime.KnownLogOdds({' + '.join(placed) or zero}, {len(group)})"
     comment = "for one call: what depends on data alone, and the largest count"
     key = ("few", eta, code)
-    name = writer.hoisted.add(key, f"{eta}_known", lambda: Text(code, extent.axes), comment).code
+    made = Text(code, named(extent.axes))
+    name = writer.constant(writer.hoisted.add(key, f"{eta}_known", lambda: made, comment).code)
     count = writer.names.of("·count")
     lines = [f"{count} = {name}.start()"]
     lines += [_added(writer, count, term, extent) for term in group]
@@ -196,9 +198,8 @@ def _known(writer: Writer, eta: str, group: Sequence[Term], extent: Extent) -> s
     """The name of the sum of terms that read data alone, each where it is."""
     code = " + ".join(_placed(writer, rest, parts, extent) for _, rest, parts in group)
     comment = "for one call: what depends on data alone"
-    return writer.hoisted.add(
-        ("known", eta, code), f"{eta}_known", lambda: Text(code, extent.axes), comment
-    ).code
+    made, key = Text(code, named(extent.axes)), ("known", eta, code)
+    return writer.constant(writer.hoisted.add(key, f"{eta}_known", lambda: made, comment).code)
 
 
 def _parted(term: Expr, axes: Iterable[Dim]) -> tuple[Expr, Expr]:
@@ -240,16 +241,20 @@ def _is_whole_number(writer: Writer, rest: Expr) -> bool:
 def _read(writer: Writer, rest: Expr, parts: tuple[Positions, ...], extent: Extent) -> str:
     """The text of a value at the positions that are read."""
     own = list(zip(extent.own, parts, strict=True))
-    with writer.along({a: p.read for a, p in own}):
+    with writer.along({a.name: _range(p.read) for a, p in own}):
         text = writer.write(rest)
     return writer.align(text, (*extent.lead, *(a for a, p in own if isinstance(p.own, slice))))
+
+
+def _range(positions: slice) -> range:
+    return range(positions.start, positions.stop, positions.step)
 
 
 def _placed(writer: Writer, term: Expr, parts: tuple[Positions, ...], extent: Extent) -> str:
     """The text, for ``prepare``, of a value of data at its place among the elements of a call."""
     inner = writer.for_prepare(writer.graph)
     inner.order = dict(writer.order)
-    with inner.along({a: p.read for a, p in zip(extent.own, parts, strict=True)}):
+    with inner.along({a.name: _range(p.read) for a, p in zip(extent.own, parts, strict=True)}):
         code = inner.align(inner.write(term), extent.axes)
     writer.hoisted.arrays |= inner.constant_names
     first = len(extent.lead)

@@ -18,7 +18,8 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.lines import indented
 from gibbsppl.code.module import Module
-from gibbsppl.code.writer import Writer
+from gibbsppl.code.numpy_text.axes import named
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Variable
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
@@ -86,7 +87,7 @@ def flat_text(
     if not text.dims and not spread:
         return text.code, True
     code = writer.align(text, dims)
-    if text.dims != dims:
+    if text.dims != named(dims):
         code = f"{writer.call('broadcast_to')}({code}, {tuple(map(len, over))})"
         return f"{code}.reshape(-1)", False
     return (f"{text.within(3)}.reshape(-1)" if len(dims) > 1 else text.code), False

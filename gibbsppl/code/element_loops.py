@@ -21,7 +21,6 @@ from gibbsppl.algebra.expressions import (
     dims_of,
     substitute,
 )
-from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.columns import (
     anew_name,
     by_position,
@@ -33,9 +32,10 @@ from gibbsppl.code.columns import (
 )
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import colours_name
-from gibbsppl.code.text import Text
-from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.model.graph import PLAIN, Variable
 from gibbsppl.schedule.element_loops import (
@@ -75,6 +75,7 @@ def by_form(module: Module, step: FamilyDraw, name: str) -> str:
     entries, every_call = _entries_names(module, step, loop)
     tables = [_at_entries(module, writer, loop, e, entries) for e in loop.data]
     tables += [n for n in others.values() if n not in tables]
+    writer.constants |= {entries, every_call, *tables}
     names = ", ".join(["entries", *(_name(module, s) for s in loop.data.values()), *others])
     over = f"zip({', '.join([entries, *tables])}, strict=True)" if tables else entries
     inner = [f"for {names} in {over}:", *indented(once)]
@@ -181,7 +182,8 @@ def _prior(writer: Writer, step: FamilyDraw, loop: ElementLoop) -> list[str]:
     lines = []
     for n, parameter in enumerate(step.parameters, 1):
         rest = tuple(c for c in parameter.contributions if c.factor != loop.form.factor)
-        lines += accumulated(writer, f"eta_{n}", replace(parameter, contributions=rest), full=True)
+        others = replace(parameter, contributions=rest)
+        lines += parameter_lines(writer, f"eta_{n}", others, full=True)
     return lines
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf, mentions
-from gibbsppl.code.lines import INDENT, renamed
+from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import colours_text, positions_text, slices_text, where_text
-from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.schedule.kinds import FamilyDraw, Single
 from gibbsppl.schedule.steps import Step
@@ -110,15 +109,14 @@ def put_part(module: Module, step: Single, where: str, whole: str) -> list[str]:
 def mapped(module: Module, step: Single, map_: Callable[[Expr], Expr], code: str) -> str:
     """The text of a function of an array of the step's shape, which is written as ``code``."""
     axes, array = module.dims(step.statement), step.statement.target.array
-    writer = module.writer(local=array.name)
+    writer = module.writer(local=array.name, inline={array.name: code})
     writer.arrange(axes)
-    text = writer.align(writer.write(map_(Leaf(array, *axes))), axes)
-    return renamed(_qualified(module, writer, text), {module.names.of(array.name): code})
+    return writer.align(writer.write(map_(Leaf(array, *axes))), axes)
 
 
 def known_text(module: Module, step: FamilyDraw) -> str:
     """The known parameters of the family, as keywords."""
-    writer = module.writer()
+    writer = module.writer(inline={})
     axes = module.dims(step.statement)
     writer.arrange(axes)
     found = ""
@@ -129,7 +127,6 @@ def known_text(module: Module, step: FamilyDraw) -> str:
         if not whole and text.dims:
             shape = module.shape(step.statement)
             code = f"{writer.call('broadcast_to')}({code}, {shape})"
-        code = _qualified(module, writer, code)
         if not whole and text.dims:
             code += "[at]" if step.is_by_element else where_text(module, step)
         found += f", {name}={code}"
@@ -146,16 +143,7 @@ def _bound(module: Module, step: Single, name: str) -> str:
     # A bound that is another element of the same array is a term of the log density.
     if value in (sp.oo, -sp.oo) or mentions(value, step.variables):
         return ""
-    writer = module.writer()
+    writer = module.writer(inline={})
     axes = module.dims(step.statement)
     writer.arrange(axes)
-    return f", {name}={_qualified(module, writer, writer.align(writer.write(value), axes))}"
-
-
-def _qualified(module: Module, writer: Writer, code: str) -> str:
-    """The text with local names written as entries of the state and the constants."""
-    entries = {local: f's["{name}"]' for name, local in writer.state_names.items()}
-    entries |= {module.names.of(n): f'c["{n}"]' for n in writer.constant_names}
-    module.hoisted.arrays |= writer.constant_names
-    entries |= {n: f'c["{n}"]' for n in module.hoisted.all_names}
-    return renamed(code, entries)
+    return f", {name}={writer.align(writer.write(value), axes)}"

@@ -93,9 +93,6 @@ def _function(module: Module, name: str, value: Expr, dims: tuple[Dim, ...], tol
     """The function that computes an array from the state."""
     writer = module.writer(keeps=True)
     writer.arrange(dims)
-    text = writer.write(value)
-    code = writer.align(text, dims)
-    if text.dims != dims:
-        code = f"{writer.call('broadcast_to')}({code}, {tuple(map(writer.size, dims))})"
+    code = writer.full(writer.write(value), dims)
     doc = f"{told}: {PLAIN.text(value)}."
     return module.function(name, doc, writer, [f"return {code}"])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gibbsppl.algebra.expressions import Leaf
-from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.maintained import writer_of
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import index_text
-from gibbsppl.code.text import Text
-from gibbsppl.code.writer import Writer
 from gibbsppl.model.graph import Statement
 from gibbsppl.pieces.dependence import bounds_of, region_of
 from gibbsppl.schedule.fixed_matrices import FixedMatrices
@@ -79,7 +79,7 @@ def _local(
     if not parameter.contributions:
         return "0.0"
     local = module.names.fresh(f"{module.names.of(name)}_{stem}")
-    body += accumulated(writer, local, parameter, full=False)
+    body += parameter_lines(writer, local, parameter, full=False)
     return local
 
 
@@ -97,7 +97,7 @@ def _products(
             found.append("0.0")
             continue
         local = module.names.fresh(_stem(module, pair))
-        body += accumulated(writer, local, parameter, full=False)
+        body += parameter_lines(writer, local, parameter, full=False)
         found.append(local + index_text(pair.place, parameter.axes, writer))
     return found
 
@@ -156,9 +156,7 @@ def _masks(statements: list[Statement]) -> list[str | None]:
 def _region(module: Module, statements: list[Statement], mask: str | None) -> str:
     shape = module.shape(statements[0])
     places = [
-        tuple(map(bounds_of, region_of(module.graph, s)))
-        for s in statements
-        if s.mask == mask
+        tuple(map(bounds_of, region_of(module.graph, s))) for s in statements if s.mask == mask
     ]
     if mask is not None:
         module.hoisted.arrays.add(mask)

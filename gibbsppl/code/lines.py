@@ -67,14 +67,3 @@ def with_gathers(gathered: Mapping[str, str], body: list[str]) -> list[str]:
         elif uses:
             lines.insert(0, f"{name} = {code}")
     return lines
-
-
-def words(code: str) -> set[str]:
-    """The identifiers in a text, but not in its comments and strings."""
-    return set(re.findall(r"[^\W\d]\w*", re.sub(r"#.*|\"[^\"]*\"", "", code)))
-
-
-def renamed(code: str, entries: Mapping[str, str]) -> str:
-    """The text with identifiers replaced, but not in its strings."""
-    pattern = r"\"[^\"]*\"|[^\W\d]\w*"
-    return re.sub(pattern, lambda m: entries.get(m.group(), m.group()), code)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gibbsppl.algebra.expressions import Dim, Leaf
-from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.code.writer import Writer
+from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Variable
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
@@ -55,7 +55,7 @@ def _anew_name(module: Module, parameter: NaturalParameter) -> str:
 
 def _anew(module: Module, step: Step, parameter: NaturalParameter) -> str:
     writer = writer_of(module, step)
-    body = accumulated(writer, "value", parameter, full=True)
+    body = parameter_lines(writer, "value", parameter, full=True)
     doc = f"{parameter.statistic}, computed from what it is the sum of."
     return module.function(_anew_name(module, parameter), doc, writer, [*body, "return value"])
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.code.expressions import write
-from gibbsppl.code.hoisting import Hoisted
-from gibbsppl.code.lines import INDENT, indented, unpacking, with_gathers, words
+from gibbsppl.code.lines import INDENT, indented, unpacking, with_gathers
 from gibbsppl.code.names import MATHEMATICS, NUMPY, OF_FORMS, Names
-from gibbsppl.code.writer import Writer
+from gibbsppl.code.numpy_text.expressions import write
+from gibbsppl.code.numpy_text.hoisting import Hoisted
+from gibbsppl.code.numpy_text.squares import squares_about_centre
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
@@ -69,20 +70,23 @@ class Module:
         *,
         keeps: bool = False,
         more: Mapping[str, Variable] | None = None,
+        inline: Mapping[str, str] | None = None,
     ) -> Writer:
-        """A writer for one function, with ``extra`` dims, and ``more`` arrays as arguments."""
+        """A writer for one function, with ``extra`` dims, and ``more`` arrays as arguments.
+
+        ``inline``: for texts outside of functions, in which some arrays have texts of their own.
+        """
         sizes = {**self.graph.sizes, **(extra or {})}
         graph = self.graph
         if more:
             graph = replace(graph, variables={**graph.variables, **more})
-        return Writer(
-            graph, self.names, self.hoisted, sizes, write, local=local, like=like, keeps=keeps
-        )
+        own = (graph, self.names, self.hoisted, write, squares_about_centre)
+        return Writer(sizes, *own, local=local, like=like, keeps=keeps, inline=inline)
 
     def function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
         """A function of the state and the constants, with the names unpacked that its body uses."""
         body = with_gathers(writer.gathered, [*writer.lines, *body])
-        unpacked = self._unpacked(writer, "\n".join(body))
+        unpacked = self._unpacked(writer)
         lines = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
         return "\n".join(lines + indented([*unpacked, *body]))
 
@@ -106,18 +110,14 @@ class Module:
         """Whether a step draws its whole array."""
         return bool(step.statement.known == 0) and step.region == self.everything(step.statement)
 
-    def _unpacked(self, writer: Writer, body: str) -> list[str]:
+    def _unpacked(self, writer: Writer) -> list[str]:
         """Lines that unpack the names used by a function."""
-        used = words(body)
-        state = [
-            (local, f's["{name}"]')
-            for name, local in sorted(writer.state_names.items())
-            if local in used
-        ]
-        read = sorted(n for n in writer.constant_names if self.names.of(n) in used)
+        state = [(local, f's["{name}"]') for name, local in sorted(writer.state_names.items())]
+        read = sorted(writer.constant_names)
         self.hoisted.arrays.update(read)
         constants = [(self.names.of(n), f'c["{n}"]') for n in read]
-        constants += [(n, f'c["{n}"]') for n in self.hoisted.all_names if n in used]
+        own = (n for n in self.hoisted.all_names if n in writer.constants)
+        constants += [(n, f'c["{n}"]') for n in own]
         return [*unpacking(state), *unpacking(constants)]
 
 

@@ -7,12 +7,12 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.rounding import growth, may_be_infinite
 from gibbsppl.algebra.supports import POSITIVE
-from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import indented, returned, returned_by, with_gathers
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.text import ATOM, PRODUCT
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import ranges_of
-from gibbsppl.code.text import ATOM, PRODUCT
-from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.pieces.dependence import bounds_of
@@ -34,9 +34,7 @@ def log_density(module: Module, step: DensityDraw) -> str:
     # One name for a gather that both read.
     inner.gathered = outer.gathered
     body, terms = _statistics(module, step, outer, inner)
-    terms += [
-        (growth(c.value, name), _term(module, step, inner, c), c.factor) for c in step.terms
-    ]
+    terms += [(growth(c.value, name), _term(module, step, inner, c), c.factor) for c in step.terms]
     in_order = sorted(terms, key=lambda term: -term[0])
     local = module.names.of(name)
     written = [(text, factor) for _, text, factor in in_order]
@@ -47,7 +45,8 @@ def log_density(module: Module, step: DensityDraw) -> str:
     value = with_gathers(inner.within, value)
     body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
     outer.state_names.update(inner.state_names)
-    outer.constant_names |= inner.constant_names
+    outer.data_read += inner.data_read
+    outer.constants |= inner.constants
     doc = f"{statement.target} | rest: its log density up to a constant, as a function."
     if step.change is not None:
         new = PLAIN.text(step.change.forward(statement.target))
@@ -79,7 +78,7 @@ def _statistics(
     terms: list[tuple[float, str, str]] = []
     for j, parameter in enumerate(step.parameters, 1):
         eta = f"eta_{j}"
-        body += accumulated(outer, eta, parameter, full=full)
+        body += parameter_lines(outer, eta, parameter, full=full)
         inner.arrange(axes)
         statistic = parameter.statistic.xreplace({target: Leaf(target.array, *axes)})
         factors = "+".join(c.factor for c in parameter.contributions)

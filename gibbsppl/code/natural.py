@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
-from gibbsppl.algebra.expressions import Dim
-from gibbsppl.code.accumulation import accumulated, bound_lines
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.code.lines import indented
+from gibbsppl.code.lowering.parameters import contributed
 from gibbsppl.code.maintained import in_state_with_maintained, maintained_functions, writer_of
 from gibbsppl.code.maintained_forms import parameters_with_forms
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.statements import bound_lines, parameter_lines
+from gibbsppl.code.numpy_text.tables import rows_lines
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -25,8 +31,10 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
     etas = [f"eta_{j}" for j in range(1, len(parameters) + 1)]
     body: list[str] = []
     for eta, parameter in zip(etas, parameters, strict=True):
-        as_rows = _is_by_event(module, step, parameter)
-        body += accumulated(writer, eta, parameter, full=full, as_rows=as_rows)
+        rows = None
+        if not full and _is_by_event(module, step, parameter):
+            rows = _as_rows(writer, eta, parameter)
+        body += rows or parameter_lines(writer, eta, parameter, full=full)
     if step.dense:
         body += _flattened(module, step, etas)
     elif step.bounds:
@@ -49,7 +57,27 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
 def _is_by_event(module: Module, step: FamilyDraw, parameter: NaturalParameter) -> bool:
     """Whether a parameter has one entry for each of an event, whose axis is its last."""
     axes = parameter.axes
-    return axes == module.dims(step.statement) and axes[-1:] == step.statement.event
+    is_own = axes == module.dims(step.statement) and axes[-1:] == step.statement.event
+    return is_own and len(axes) > 1
+
+
+def _as_rows(writer: Writer, eta: str, parameter: NaturalParameter) -> list[str] | None:
+    """Lines of a parameter that is read whole along the last axis: a sum of rows of tables."""
+    apart = tuple(
+        replace(c, value=sp.Add(*_terms(c.value), evaluate=False)) for c in parameter.contributions
+    )
+    found = contributed(writer, replace(parameter, contributions=apart), eta)
+    return rows_lines(writer, *found)
+
+
+def _terms(value: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; the log of a product of nonnegative factors is split into terms, too."""
+    found: list[Expr] = []
+    for term in sp.Add.make_args(value):
+        factors = term.args[0].args if isinstance(term, sp.log) and term.args[0].is_Mul else ()
+        split = factors and all(f.is_nonnegative for f in factors)
+        found += map(sp.log, factors) if split else (term,)
+    return tuple(found)
 
 
 def _flattened(module: Module, step: FamilyDraw, etas: Sequence[str]) -> list[str]:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.module import Module
-from gibbsppl.code.text import Text
-from gibbsppl.code.writer import Writer
+from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.derive.colours import Chart, Pattern, colours_told
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
-from gibbsppl.pieces.dependence import Place, bounds_of, slices_of
+from gibbsppl.pieces.dependence import Place, bounds_of
 from gibbsppl.schedule.kinds import Single
 
 
@@ -90,11 +90,6 @@ def kept_axes_text(place: Iterable[tuple[Place, Dim]], writer: Writer) -> str:
     """The index of a place that keeps all axes; empty for a place that is the whole array."""
     ranges = [(Range(d, p, p + 1) if isinstance(p, int) else p, d) for p, d in place]
     return index_text((p for p, _ in ranges), (d for _, d in ranges), writer)
-
-
-def kept_slices_text(place: Iterable[Place]) -> str:
-    """A place as a tuple of slices, one for each axis."""
-    return f"({', '.join(f'slice({s.start}, {s.stop})' for s in slices_of(place))},)"
 
 
 def slices_text(place: Iterable[Place]) -> str:

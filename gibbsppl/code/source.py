@@ -104,11 +104,7 @@ def _deterministics(module: Module) -> str:
     for d in module.graph.deterministics:
         writer.order = {}
         writer.arrange(d.dims)
-        text = writer.write(d.value)
-        shape = tuple(module.graph.sizes[a] for a in d.dims)
-        code = writer.align(text, d.dims)
-        if text.dims != d.dims:
-            code = f"{writer.call('broadcast_to')}({code}, {shape})"
+        code = writer.full(writer.write(d.value), d.dims)
         entries.append(f'{INDENT}"{d.name}": {code},')
     body = ["return {", *entries, "}"] if entries else ["return {}"]
     return module.function("deterministics", "The named functions of the state.", writer, body)

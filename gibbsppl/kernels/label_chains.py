@@ -12,10 +12,10 @@ from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Dim, Expr, dims_of
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.elements import call_text
 from gibbsppl.code.module import Module
-from gibbsppl.code.text import Text
+from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.text import Text
 from gibbsppl.derive.contractions import pull_back
 from gibbsppl.derive.label_chains import PREVIOUS, ChainConditional
 from gibbsppl.derive.labels import LABEL
@@ -107,10 +107,10 @@ class ChainDraw(LabelDraw):
         size = self.conditional.size
         more = {PREVIOUS: size, LABEL: size, self.step: module.graph.sizes[along] - 1}
         writer = module.writer(more, keeps=True)
-        body = accumulated(writer, "log_weights", self.weights, full=True)
+        body = parameter_lines(writer, "log_weights", self.weights, full=True)
         # (one number would say nothing of labels)
         is_free = not any(c.value.free_symbols for c in self.transitions.contributions)
-        body += accumulated(writer, "log_transitions", self.transitions, full=is_free)
+        body += parameter_lines(writer, "log_transitions", self.transitions, full=is_free)
         target = f"{self.name}[{', '.join(map(str, axes))}]"
         doc = f"{target} | rest: log weights of {self.range_text}, and of each after each along "
         body.append("return log_weights, log_transitions")

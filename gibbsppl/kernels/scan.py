@@ -21,10 +21,10 @@ from gibbsppl.code.maintained import (
     writer_of,
 )
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.text import PRODUCT
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import positions_text
 from gibbsppl.code.scan_loops import fixed_arrays, scan_loops
-from gibbsppl.code.text import PRODUCT
-from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.explain.columns import columns

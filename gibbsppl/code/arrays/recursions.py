@@ -22,6 +22,8 @@ from gibbsppl.code.arrays.expressions import (
     Span,
     at,
     mapped,
+    negative,
+    total,
     walk,
 )
 from gibbsppl.code.arrays.naming import Names
@@ -103,9 +105,7 @@ class _Unfolding:
         done = with_expressions(s, lambda e: self.read(e, spans, before, known, fixed))
         return [*before, done]
 
-    def density(
-        self, s: Draw, density: Density, known: Known, fixed: frozenset[str]
-    ) -> Density:
+    def density(self, s: Draw, density: Density, known: Known, fixed: frozenset[str]) -> Density:
         """A log density that computes anew what depends on its argument."""
         inside = dict(known)
         _forget(inside, writes([s]))
@@ -159,7 +159,10 @@ class _Unfolding:
         if block.span is None:
             return [self.given(s, outer, own, {}) for s in block.steps]
         along = self.names.fresh(_stem(block.span.dim))
-        renamed: dict[str, Expr] = {block.span.dim: Position(along)}
+        place: Expr = Position(along)
+        if block.is_backward:
+            place = total([*block.span.ends, Number(-1), negative(place)])
+        renamed: dict[str, Expr] = {block.span.dim: place}
         body = tuple(self.given(s, outer, own, renamed) for s in block.steps)
         return [Loop((Span(along, *block.span.ends),), body)]
 
@@ -211,9 +214,7 @@ def _systems_of(expr: Expr) -> Iterator[System]:
         yield from _systems_of(part)
 
 
-def _outer(
-    system: System, spans: tuple[Span, ...], fixed: frozenset[str]
-) -> tuple[Span, ...]:
+def _outer(system: System, spans: tuple[Span, ...], fixed: frozenset[str]) -> tuple[Span, ...]:
     """The spans of the dims that a system has beside its own."""
     return tuple(_span(d, spans) for d in sorted(system.free - fixed))
 

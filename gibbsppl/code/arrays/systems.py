@@ -1,6 +1,6 @@
 """Arrays that are computed from their own earlier elements, as parts of expressions.
 
->>> from gibbsppl.code.arrays.expressions import ONE, ZERO, Apply, Number, Position
+>>> from gibbsppl.code.arrays.expressions import ONE, ZERO
 >>> t, first = Position(f"t{SO_FAR}"), Element(f"x{SO_FAR}", (ZERO,))
 >>> here, before = (Element(f"x{SO_FAR}", (Position(t.dim, n),)) for n in (0, -1))
 >>> steps = Given(first, Element("a"), ()), Given(here, Apply("*", (before, Element("b"))), ())
@@ -17,7 +17,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from gibbsppl.code.arrays.expressions import Element, Expr, Span, Within, text
+from gibbsppl.code.arrays.expressions import (
+    Apply,
+    Element,
+    Expr,
+    Number,
+    Position,
+    Reduce,
+    Span,
+    Within,
+    text,
+)
 
 # What the names of dims and arrays end in that a system alone knows.
 SO_FAR = " so far"
@@ -55,11 +65,13 @@ class Given:
 class Block:
     """Elements that are given in order, at one position after the other of a span, if there is one.
 
-    Elements of the same position are given in order, each for all positions of its own spans.
+    Elements of the same position are given in order, each for all positions of its own spans. One
+    that ``is_backward`` begins at the last position.
     """
 
     span: Span | None
     steps: tuple[Given, ...]
+    is_backward: bool = False
 
     @property
     def parts(self) -> tuple[Expr, ...]:
@@ -79,7 +91,13 @@ class Block:
             return Block(None, tuple(s.scoped(within, frozenset()) for s in self.steps))
         own = frozenset({self.span.dim})
         span = self.span.over(within(own))
-        return Block(span, tuple(s.scoped(within, own) for s in self.steps))
+        steps = tuple(s.scoped(within, own) for s in self.steps)
+        return Block(span, steps, self.is_backward)
+
+    @property
+    def stem(self) -> str:
+        """What the dim of the span is called outside of the system."""
+        return "" if self.span is None else self.span.dim.removesuffix(SO_FAR)
 
 
 @dataclass(frozen=True)
@@ -96,6 +114,11 @@ class System:
     def owns(self) -> frozenset[str]:
         """The names of the arrays."""
         return frozenset(name for name, _ in self.shapes)
+
+    @staticmethod
+    def plain_name(own: str) -> str:
+        """What an array is called outside of the system."""
+        return own.removesuffix(SO_FAR)
 
     @property
     def parts(self) -> tuple[Expr, ...]:
@@ -153,3 +176,44 @@ class Recursive(Expr):
     def told(self) -> str:
         """The array within its system, at the indices."""
         return f"{self.array}[{', '.join(map(text, self.indices))}]"
+
+
+def taken_out(
+    given: Given, along: Span, owns: frozenset[str], count: int
+) -> tuple[Given, dict[str, tuple[tuple[Span, ...], Expr]]]:
+    """A step with names for parts free of the recursion, and these parts, with their spans.
+
+    They can be computed for all positions at once, counted from the first of each span. Names go on
+    from a count.
+    """
+    spans = {s.dim: s for s in (along, *given.over)}
+    parts: dict[str, tuple[tuple[Span, ...], Expr]] = {}
+
+    def shortened(e: Expr) -> Expr:
+        if e.arrays.isdisjoint(owns):
+            is_short = not e.parts or isinstance(e, Element) or not e.free & spans.keys()
+            return e if is_short else named(e)
+        if isinstance(e, Reduce | Element | Recursive):
+            return e
+        if isinstance(e, Apply) and e.function in {"+", "*"}:
+            free = [a for a in e.parts if a.arrays.isdisjoint(owns)]
+            held = [shortened(a) for a in e.parts if not any(a is f for f in free)]
+            made = Apply(e.function, tuple(free)) if len(free) > 1 else None
+            first = [shortened(made)] if made is not None else list(map(shortened, free))
+            return Apply(e.function, (*first, *held))
+        return e.over(shortened)
+
+    def named(e: Expr) -> Expr:
+        name = next((n for n, (_, own) in parts.items() if own == e), None)
+        if name is None:
+            name = f"part {count + len(parts)}"
+            parts[name] = (tuple(spans.values()), e)
+        return Element(name, tuple(_from_first(s) for s in spans.values()))
+
+    return Given(given.element, shortened(given.value), given.over), parts
+
+
+def _from_first(span: Span) -> Expr:
+    """A position, counted from the first of a span."""
+    assert isinstance(span.start, Number)
+    return Position(span.dim, -int(span.start.value))

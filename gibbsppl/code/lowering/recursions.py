@@ -22,8 +22,6 @@ from gibbsppl.code.arrays.expressions import (
     Position,
     Span,
     at,
-    negative,
-    total,
 )
 from gibbsppl.code.arrays.systems import SO_FAR, Block, Given, Recursive, System
 
@@ -74,19 +72,15 @@ def _sizes(to: Translator, steps: Steps, own: Own) -> tuple[Expr, ...]:
 def _block(to: Translator, steps: Steps, start: int, stop: int) -> Block:
     """The steps at some positions: at a single one without a loop."""
     here = [s for s, _ in steps.at(start)]
-    along = [s.element.indices[_axis(steps, s)] for s in here]
-    first = next((d for d in along if isinstance(d, Dim)), None)
-    both = tuple(zip(here, along, strict=True))
+    dims = [s.element.indices[_axis(steps, s)] for s in here]
+    first = next((d for d in dims if isinstance(d, Dim)), None)
+    both = tuple(zip(here, dims, strict=True))
     if stop - start == 1 or first is None:
         return Block(None, tuple(_given(to, s, d, Number(start)) for s, d in both))
     span = to.span(Range(first, start, stop))
-    position = Position(span.dim + SO_FAR)
-    place: Expr = position
-    if steps.is_backward:
-        place = total([span.start, span.stop, Number(-1), negative(position)])
-    return Block(
-        Span(position.dim, *span.ends), tuple(_given(to, s, d, place) for s, d in both)
-    )
+    along = span.dim + SO_FAR
+    given = tuple(_given(to, s, d, Position(along)) for s, d in both)
+    return Block(Span(along, *span.ends), given, steps.is_backward)
 
 
 def _given(to: Translator, s: Step, along: sp.Expr, place: Expr) -> Given:

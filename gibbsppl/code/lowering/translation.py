@@ -25,7 +25,7 @@ from gibbsppl.algebra.expressions import (
     Times,
     dims_of,
 )
-from gibbsppl.algebra.functions import FUNCTIONS
+from gibbsppl.algebra.functions import FUNCTIONS, Equals
 from gibbsppl.algebra.near_one import (
     as_exponential,
     called_as,
@@ -57,7 +57,10 @@ from gibbsppl.pieces.vanishing import weighted
 
 # A stop that is this near to the last position of a dim is written from there.
 NEAR_THE_END = 3
-
+# Larger integers are no exact floats.
+LARGEST_INTEGER = 2**53
+# Divisors of numbers that are no short decimals.
+SMALL_DIVISORS = (3, 6, 7, 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ class Translation:
 
 
 def _number(_: Translation, expr: sp.Expr) -> Expr:
-    if expr.is_Integer:
+    if expr.is_Integer and abs(expr) < LARGEST_INTEGER:
         return Number(int(expr))
     return Number(float(expr))
 
@@ -131,7 +134,7 @@ def _sum(to: Translation, expr: sp.Expr) -> Expr:
     terms = list(terms_of(expr))
     whole = [t for t in terms if is_whole(t, to.graph)]
     signs = {t.could_extract_minus_sign() for t in whole}
-    first = whole if len(signs) > 1 and len(whole) < len(terms) else []
+    first = sorted(whole, key=_numbers_last) if len(signs) > 1 and len(whole) < len(terms) else []
     rest = sorted((t for t in terms if t not in first), key=_numbers_last)
     return total([*_together(to, first), *map(to, rest)])
 
@@ -159,9 +162,11 @@ def _product(to: Translation, expr: sp.Expr) -> Expr:
 
 
 def _parted(coefficient: sp.Expr) -> tuple[float, float]:
-    """A number as a factor and a divisor: a half divides by two."""
-    if coefficient == sp.Rational(1, 2):
-        return 1, 2
+    """A number as a factor and a divisor: a half divides by two, two thirds by three."""
+    if isinstance(coefficient, sp.Rational):
+        is_half = coefficient == sp.Rational(1, 2)
+        if is_half or coefficient.q in SMALL_DIVISORS:
+            return int(coefficient.p), int(coefficient.q)
     return (int(coefficient) if coefficient.is_Integer else float(coefficient)), 1
 
 
@@ -184,7 +189,10 @@ def _over(to: Translation, expr: Over) -> Expr:
     is_one_array = to.known(body) and {r.dim for r in ranges} <= dims_of(body)
     if not is_one_array and (pushed := contracted(body, ranges, to.known)) != _nest(body, ranges):
         return to(pushed)
-    factors = weighted(_exponentials_together(to, sp.Mul.make_args(body)), to.continuous)
+    every = _exponentials_together(to, sp.Mul.make_args(body))
+    # (of other positions nothing is added: what is infinite there does not count)
+    hot = [f for f in every if _is_one_hot(to, f, every, {r.dim for r in ranges})]
+    factors = [*hot, *weighted([f for f in every if f not in hot], to.continuous)]
     coefficient, rest = sp.Mul(*factors).as_coeff_Mul() if len(factors) > 1 else (1, factors[0])
     if rest == body and (centred := _centred(to, body, ranges)) is not None:
         return centred
@@ -196,6 +204,17 @@ def _over(to: Translation, expr: Over) -> Expr:
     if coefficient == -1:
         return negative(to(_nest(rest, ranges)))
     return Reduce(product([to(f) for f in factors]), tuple(map(to.span, ranges)))
+
+
+def _is_one_hot(to: Translation, factor: sp.Expr, factors: list[sp.Expr], summed: set[Dim]) -> bool:
+    """Whether a factor is 1 at the summed positions of one group, else 0: one for each group."""
+    if not isinstance(factor, Equals) or not isinstance(factor.args[0], Leaf):
+        return False
+    index, axis = factor.args
+    along = dims_of(index)
+    is_axis = isinstance(axis, Dim) and axis not in summed and is_whole(index, to.graph)
+    alone = not any(axis in dims_of(f) for f in factors if f != factor)
+    return bool(along) and along <= summed and is_axis and alone
 
 
 def _centred(to: Translation, body: sp.Expr, ranges: tuple[Range, ...]) -> Expr | None:

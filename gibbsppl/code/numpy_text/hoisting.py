@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-from gibbsppl.algebra.expressions import Expr, Leaf, Over
+from gibbsppl.code.arrays.expressions import Expr, Reduce, walk
 from gibbsppl.code.names import Names
-from gibbsppl.code.text import Text
+from gibbsppl.code.numpy_text.text import Text
 
 
 @dataclass(slots=True)
@@ -78,6 +78,5 @@ class Hoisted:
 
 def stem_of(expr: Expr) -> str:
     """A telling name for a hoisted expression, made of its arrays, with ``sum`` for a sum."""
-    arrays = sorted({leaf.array.name for leaf in expr.atoms(Leaf)})
-    sums = expr.has(Over)
-    return "_".join((["sum"] if sums else []) + arrays[:3]) or "positions"
+    sums = any(isinstance(e, Reduce) and e.by in {"sum", "log_sum_exp"} for e in walk(expr))
+    return "_".join((["sum"] if sums else []) + sorted(expr.arrays)[:3]) or "positions"

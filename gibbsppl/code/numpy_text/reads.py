@@ -1,28 +1,41 @@
-"""Reading an array at the indices of a leaf: slices where they are plain, gathers where not."""
+"""Reading an array at indices: slices where they are plain, gathers where not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of
-from gibbsppl.code.text import Text
-from gibbsppl.code.writer import Computed, Writer
+from gibbsppl.code.arrays.expressions import Element, Expr, Number, Position
+from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.writer import Computed, Writer
 
 
-def leaf_text(writer: Writer, leaf: Leaf) -> Text:
+def element_text(writer: Writer, e: Element) -> Text:
     """The text of an array at its indices."""
-    name = writer.array(leaf.array.name)
-    if not leaf.indices:
+    if e.array in writer.computed:
+        return elements_text(writer, writer.computed[e.array], e.indices)
+    name = writer.array(e.array)
+    if not e.indices:
         return Text(name)
-    shape = tuple(writer.sizes[d] for d in writer.axes_of(leaf.array.name))
-    return elements_text(writer, Computed(name, (), shape), leaf.indices)
+    text = elements_text(writer, Computed(name, (), writer.shape(e.array)), e.indices)
+    is_gather = any(not isinstance(i, Position | Number) for i in e.indices)
+    if not (is_gather or _is_pairwise(e)) or writer.preparing or not writer.keeps:
+        return text
+    # (repeated readings gather once)
+    name = writer.named_once(text.code, f"{name}_read", reads_own=writer.local in e.arrays)
+    return Text(name, text.dims)
+
+
+def _is_pairwise(e: Element) -> bool:
+    """Whether two axes are read at positions of the same dim."""
+    dims = [i.dim for i in e.indices if isinstance(i, Position)]
+    return len(set(dims)) < len(dims)
 
 
 def elements_text(writer: Writer, array: Computed, indices: Sequence[Expr]) -> Text:
     """The text of an array at indices, after axes along which all of it is read."""
     first = len(array.outer)
     gathers = {first + axis: text for axis, text in _gathers(writer, indices).items()}
-    plain: dict[int, tuple[Dim, str]] = {axis: (dim, ":") for axis, dim in enumerate(array.outer)}
+    plain: dict[int, tuple[str, str]] = {axis: (dim, ":") for axis, dim in enumerate(array.outer)}
     for axis, index in enumerate(indices):
         if first + axis not in gathers:
             plain[first + axis] = _slice(writer, array.shape[axis], index)
@@ -30,66 +43,53 @@ def elements_text(writer: Writer, array: Computed, indices: Sequence[Expr]) -> T
     for axis, (dim, _) in list(plain.items()):
         # A dim that occurs twice is read pairwise: all its axes become gathers.
         if dim in inner or any(dim == d for a, (d, _) in plain.items() if a != axis):
-            own = writer.places(dim) if axis < first else writer.write(indices[axis - first])
+            own = writer.places(dim) if axis < first else writer.text(indices[axis - first])
             gathers[axis] = own
     return _indexed(writer, array.code, first + len(indices), plain, gathers)
 
 
 def _gathers(writer: Writer, indices: Sequence[Expr]) -> dict[int, Text]:
     """The texts of the indices that are not slices, by axis."""
-    read = {x.array.name for index in indices for x in index.atoms(Leaf)}
-    writer.hoisted.positions.update(read)
+    writer.hoisted.positions.update(*(i.arrays for i in indices))
     fixed = {a: text for a, i in enumerate(indices) if (text := _fixed(writer, i)) is not None}
     found = {
-        axis: writer.write(index)
+        axis: writer.text(index)
         for axis, index in enumerate(indices)
-        if axis not in fixed and _contiguous(index) is None
+        if axis not in fixed and not isinstance(index, Position)
     }
     return found | {a: Text(text) for a, text in fixed.items()} if found else found
 
 
 def _fixed(writer: Writer, index: Expr) -> str | None:
     """The text of an index at a single position: a number or a loop variable; else None."""
-    if index.is_Integer:
-        return str(index)
-    found = _contiguous(index)
-    if found is None or found[0] not in writer.fixed:
+    if isinstance(index, Number):
+        return str(int(index.value))
+    if not isinstance(index, Position) or index.dim not in writer.fixed:
         return None
-    at, shift = writer.fixed[found[0]], found[1]
+    at, shift = writer.fixed[index.dim], index.shift
     if isinstance(at, int):
         return str(at + shift)
     return f"{at} {'-' if shift < 0 else '+'} {abs(shift)}" if shift else at
 
 
-def _contiguous(index: Expr) -> tuple[Dim, int] | None:
-    """A dim and a constant whose sum the index is, if it is."""
-    dims = dims_of(index)
-    if len(dims) != 1 or index.atoms(Leaf):
-        return None
-    (dim,) = dims
-    shift = index - dim
-    return (dim, int(shift)) if shift.is_Integer else None
-
-
-def _slice(writer: Writer, size: int, index: Expr) -> tuple[Dim, str]:
+def _slice(writer: Writer, size: int, index: Expr) -> tuple[str, str]:
     """The dim of an axis that is read without a gather, and the text of its index."""
     if (fixed := _fixed(writer, index)) is not None:
-        return Dim("·"), fixed
-    found = _contiguous(index)
-    assert found is not None
-    dim, shift = found
-    start, stop = (p + shift for p in writer.range(dim))
-    stride = f":{writer.stride(dim)}" if writer.stride(dim) != 1 else ""
+        return "·", fixed
+    assert isinstance(index, Position)
+    own = writer.places_along(index.dim)
+    start, stop = own.start + index.shift, own.stop + index.shift
+    stride = f":{own.step}" if own.step != 1 else ""
     if (start, stop) == (0, size) and not stride:
-        return dim, ":"
-    return dim, f"{start or ''}:{stop if stop != size else ''}{stride}"
+        return index.dim, ":"
+    return index.dim, f"{start or ''}:{stop if stop != size else ''}{stride}"
 
 
 def _indexed(
     writer: Writer,
     name: str,
     count: int,
-    plain: dict[int, tuple[Dim, str]],
+    plain: dict[int, tuple[str, str]],
     gathers: dict[int, Text],
 ) -> Text:
     """An array read at the slices and gathers of its axes.
@@ -105,15 +105,7 @@ def _indexed(
     before = [d for a, d in sorted(sliced.items()) if together and a < axes[0]]
     after = [d for a, d in sorted(sliced.items()) if not (together and a < axes[0])]
     dims = (*before, *inner, *after)
-    text = Text(_read(name, index), dims)
-    return _kept(writer, name, text) if gathers else text
-
-
-def _kept(writer: Writer, name: str, text: Text) -> Text:
-    """A gather under a local name, so that repeated readings gather once."""
-    if writer.preparing or not writer.keeps:
-        return text
-    return Text(writer.named_once(text.code, f"{name}_read"), text.dims)
+    return Text(_read(name, index), dims)
 
 
 def _read(name: str, index: list[str]) -> str:

@@ -1,0 +1,158 @@
+"""Where the axes of arrays stand, and which positions of each dim are read.
+
+Comes in: texts with dims. Goes out: the same, turned and indexed so that they broadcast together.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import KW_ONLY, dataclass, field
+
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.code.arrays.expressions import Apply, Expr, Number, Size, Span
+from gibbsppl.code.numpy_text.text import ATOM, SUM, Text
+
+
+def named(dims: Iterable[Dim | str]) -> tuple[str, ...]:
+    """The names of dims."""
+    return tuple(map(str, dims))
+
+
+@dataclass(slots=True)
+class Axes:
+    """The order of axes in force, the positions of dims that are read, and those that are fixed."""
+
+    sizes: Mapping[Dim, int]
+    _: KW_ONLY
+    order: dict[str, int] = field(default_factory=dict)
+    ranges: dict[str, range] = field(default_factory=dict)
+    fixed: dict[str, str | int] = field(default_factory=dict)
+
+    @abstractmethod
+    def call(self, name: str) -> str:
+        """The name by which generated code calls a function."""
+
+    def transposed(self, text: Text, dims: tuple[str, ...]) -> Text:
+        """The text with its axes in the given order."""
+        if text.dims == dims:
+            return text
+        axes = ", ".join(str(text.dims.index(d)) for d in dims)
+        turn = "T" if len(dims) == 2 else f"transpose({axes})"
+        return Text(f"{text.within(ATOM)}.{turn}", dims)
+
+    def size(self, dim: Dim | str) -> int:
+        """The size of a dim or of a copy of it."""
+        return size_of(Dim(str(dim)), self.sizes)
+
+    def places_along(self, dim: str) -> range:
+        """The positions of a dim in force."""
+        return self.ranges[dim] if dim in self.ranges else range(self.size(dim))
+
+    def whole(self, e: Expr) -> int:
+        """The number that an end of a span is."""
+        match e:
+            case Number(value=value):
+                return int(value)
+            case Size(dim=dim):
+                return self.size(dim)
+            case Apply(function="+"):
+                return sum(map(self.whole, e.parts))
+        raise TypeError(e)
+
+    @contextmanager
+    def over(self, ranges: Iterable[Range | Span]) -> Iterator[None]:
+        """A context in which dims are read at the positions of ranges."""
+        with self.along({str(r.dim): self.positions(r) for r in ranges}):
+            yield
+
+    def positions(self, r: Range | Span) -> range:
+        """The positions of a range."""
+        return range(r.start, r.stop) if isinstance(r, Range) else range(*map(self.whole, r.ends))
+
+    @contextmanager
+    def along(self, ranges: Mapping[str, range]) -> Iterator[None]:
+        """A context in which dims are read at positions, maybe with strides."""
+        before = dict(self.ranges)
+        self.ranges.update(ranges)
+        yield
+        self.ranges = before
+
+    @contextmanager
+    def arranged(self, dims: Iterable[Dim | str]) -> Iterator[None]:
+        """A context with axes in this order."""
+        before, self.order = self.order, {}
+        self.arrange(dims)
+        yield
+        self.order = before
+
+    def first(self, dims: tuple[str, ...]) -> AbstractContextManager[None]:
+        """A context in which some dims come first in the order of axes."""
+        return self.arranged((*dims, *(d for d in self.order if d not in dims)))
+
+    @contextmanager
+    def at(self, positions: Mapping[str, str | int]) -> Iterator[None]:
+        """A context in which dims are fixed at one position each."""
+        before = dict(self.fixed)
+        self.fixed.update(positions)
+        yield
+        self.fixed = before
+
+    def arrange(self, dims: Iterable[Dim | str]) -> None:
+        """Append dims to the order of axes, unless already there."""
+        for d in map(str, dims):
+            self.order.setdefault(d, len(self.order))
+
+    def sorted(self, dims: Iterable[str]) -> tuple[str, ...]:
+        """Dims in the order of axes."""
+        declared = {d.name: n for n, d in enumerate(self.sizes)}
+
+        def place(d: str) -> tuple[int, int, int, str]:
+            # Long dims last: inner loops over them are fast.
+            root = declared.get(root_of(Dim(d)), len(declared))
+            size = len(self.places_along(d)) if d not in self.order else 0
+            return self.order.get(d, len(self.order)), size, declared.get(d, root), d
+
+        return tuple(sorted(set(dims), key=place))
+
+    def places(self, dim: str) -> Text:
+        """The positions of a dim in an array cut to the range in force."""
+        return Text(f"{self.call('arange')}({len(self.places_along(dim))})", (dim,))
+
+    def aligned(self, texts: list[Text], rank: int = SUM) -> tuple[list[str], tuple[str, ...]]:
+        """The code of texts, indexed to broadcast together, and the dims of the result."""
+        dims = self.sorted(d for t in texts for d in t.dims)
+        return [self.align(t, dims, rank) for t in texts], dims
+
+    def align(self, text: Text, dims: Sequence[Dim | str], rank: int = SUM) -> str:
+        """The code of a text, indexed to broadcast against an array with these dims."""
+        names = named(dims)
+        text = self.transposed(text, tuple(d for d in names if d in text.dims))
+        if not text.dims:
+            return text.within(rank)
+        wanted = names[names.index(text.dims[0]) :]
+        if wanted == text.dims:
+            return text.within(rank)
+        index = ", ".join(":" if d in text.dims else "None" for d in wanted)
+        return f"{text.within(ATOM)}[{index}]"
+
+    def full(self, text: Text, dims: Sequence[Dim | str]) -> str:
+        """The code of a text that has all axes, broadcast where it lacks some."""
+        code = self.align(text, dims)
+        if text.dims == named(dims):
+            return code
+        shape = tuple(len(self.places_along(d)) for d in named(dims))
+        return f"{self.call('broadcast_to')}({code}, {shape})"
+
+    def spread(self, text: Text, dims: tuple[str, ...]) -> Text:
+        """The text with one axis for each dim, broadcast along missing dims."""
+        ordered = self.transposed(text, tuple(d for d in dims if d in text.dims))
+        if ordered.dims == dims:
+            return ordered
+        index = ", ".join(":" if d in ordered.dims else "None" for d in dims)
+        shape = tuple(len(self.places_along(d)) for d in dims)
+        code = f"{self.call('broadcast_to')}({ordered.within(ATOM)}[{index}], {shape})"
+        return Text(code, dims)
