@@ -7,6 +7,7 @@ prior to their median, values of the rule to the rule without noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import mentions
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.known_limits import known_limits
 from gibbsppl.errors import ModelError
 from gibbsppl.initial.feasible import free_in, put_in_order, raise_to_observed
@@ -26,6 +28,8 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.operations import Bools
 
 CANDIDATES = 16
+# So many numbers have their candidates at a time.
+PART = 1 << 18
 EDGE_OF_SIMPLEX = 1e-30
 VAGUE_IN_DATA_SCALES = 10.0
 VAGUE_IN_LOGS = np.log(1000.0) / 2
@@ -70,7 +74,24 @@ class Start:
     notes: dict[str, str] = field(default_factory=dict)
 
     def draw(self, statement: Statement, values: State) -> Floats:
-        """The prior's draw where the prior is not vague, the rule's value elsewhere."""
+        """The prior's draw where the prior is not vague, the rule's value elsewhere.
+
+        Of a large array, part after part: there are many candidates for each element.
+        """
+        count = math.prod(len(r) for r in regions(statement, self.graph.sizes))
+        if count <= PART or not statement.over:
+            return self._draw(statement, values)
+        first, *others = statement.over
+        step = max(1, PART * len(first) // count)
+        parts = (
+            Range(first.dim, start, min(start + step, first.stop))
+            for start in range(first.start, first.stop, step)
+        )
+        return np.concatenate(
+            [self._draw(replace(statement, over=(part, *others)), values) for part in parts]
+        )
+
+    def _draw(self, statement: Statement, values: State) -> Floats:
         sizes = self.graph.sizes
         fallback = self._fallback(statement, values)
         try:

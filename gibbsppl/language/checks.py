@@ -14,7 +14,7 @@ from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.exact_numbers import number
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.algebra.supports import UNIT, Kind, Support
+from gibbsppl.algebra.supports import REAL, UNIT, VECTOR, Kind, Support
 from gibbsppl.errors import ModelError
 from gibbsppl.families import Parameter
 from gibbsppl.language.completeness import first
@@ -162,6 +162,8 @@ def _check_whole(model: Model, name: str, statement: Statement, bound: Array | N
 
 def check_observed(model: Model, name: str, statement: Statement, observed: Observed) -> None:
     """The known values lie in the support of the statement."""
+    if statement.support in (REAL, VECTOR):
+        return  # (all numbers do)
     inside = dims_of(statement.target)
     event = tuple(Range(d, 0, model.size(d)) for d in statement.event if d in inside)
     values, known = (

@@ -70,20 +70,16 @@ def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) ->
     >>> float(evaluate(sp.Mul(w**x, sp.exp(x)), (), {"w": 0.5, "x": 1e4}, {}))
     nan
     """
-    found = [_found(expr, part, values, sizes) for part in _parts_of(expr, tuple(over))]
-    whole = [f for f in found if f.shape[0] > 1] if len(found) > 1 else []
-    return np.concatenate(found) if whole else found[0]
+    part, *others = _parts_of(expr, tuple(over))
+    first = _found(expr, part, values, sizes)
+    if not others or (first.shape[0] == 1 and len(part[0]) > 1):
+        return first  # (that is the same all along the first axis)
+    return np.concatenate([first, *(_found(expr, p, values, sizes) for p in others)])
 
 
-def _found(
-    expr: Expr,
-    over: tuple[Range, ...],
-    values: Values,
-    sizes: Sizes,
-    seen: list[float] | None = None,
-) -> Floats:
+def _found(expr: Expr, over: tuple[Range, ...], *others: Any) -> Floats:
     with np.errstate(all="ignore"):
-        return _value(sp.sympify(expr), _Frame(over, values, sizes, seen))
+        return _value(sp.sympify(expr), _Frame(over, *others))
 
 
 def _parts_of(expr: Expr, over: tuple[Range, ...]) -> list[tuple[Range, ...]]:
@@ -92,7 +88,7 @@ def _parts_of(expr: Expr, over: tuple[Range, ...]) -> list[tuple[Range, ...]]:
     if count <= PART or any(isinstance(e, Recursion) for e in sp.preorder_traversal(expr)):
         return [over]
     first, *others = over
-    step = max(1, PART * len(first) // count)
+    step = max(2, PART * len(first) // count)  # (one position does not tell what is constant)
     starts = range(first.start, first.stop, step)
     return [(Range(first.dim, s, min(s + step, first.stop)), *others) for s in starts]
 

@@ -34,6 +34,9 @@ def mvnormal_information(rng: Generator, h: Floats, Q: Floats) -> Floats:
     if Q.ndim == 2:
         return _one_precision(rng, h, Q)
     batch = np.broadcast_shapes(h.shape[:-1], Q.shape[:-2])
+    if Q.size == Q.shape[-1] ** 2:
+        own = np.broadcast_to(h, (*batch, Q.shape[-1]))
+        return _one_precision(rng, own, Q.reshape(Q.shape[-2:]))
     z = rng.standard_normal((*batch, Q.shape[-1]))
     L = np.linalg.cholesky(Q)
     if Q.size < MANY_SYSTEMS * Q.shape[-1] ** 2 or L.shape[:-2] != batch:
