@@ -246,7 +246,7 @@ AWKWARD = (
     "lambda", "tau.c", "log", "exp", "s", "c", "rng", "data", "at", "eta", "eta_1", "eta_2",
     "runtime", "zeros", "prepare", "sweep", "mu_given_rest", "STEPS", "größe", "2nd", "a b",
     "Groups", "segment_sum", "value", "np", "float", "slice", "tuple", "normal", "log_density",
-    "log_weights", "GIVEN_REST", "STEP_VARIABLES", "deterministics", "by_g", "None", "_", "range",
+    "log_weights", "AUXILIARY", "PARTS", "deterministics", "by_g", "None", "_", "range",
 )  # fmt: skip
 
 

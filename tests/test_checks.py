@@ -50,6 +50,7 @@ def graph(*statements, potentials=(), integer=(), data=(), **dims):
 
 GROUPS = """
 import numpy as np
+from gibbsppl import runtime
 from gibbsppl.runtime import draws
 
 def prepare(data):
@@ -73,9 +74,11 @@ def sweep(rng, s, c):
 def deterministics(s, c):
     return {}
 
-GIVEN_REST = {"x": x_given_rest, "tau": tau_given_rest, "mu": mu_given_rest}
-STEPS = ("x", "tau", "mu")
-STEP_VARIABLES = {"x": ("x",), "tau": ("tau",), "mu": ("mu",)}
+STEPS = (
+    runtime.Step("x", ("x",), x_given_rest),
+    runtime.Step("tau", ("tau",), tau_given_rest),
+    runtime.Step("mu", ("mu",), mu_given_rest),
+)
 """
 
 PLANTED = {
@@ -175,6 +178,7 @@ def test_a_state_of_zero_density_is_refused():
 
 CHAIN = """
 import numpy as np
+from gibbsppl import runtime
 
 def prepare(data):
     return {}
@@ -192,9 +196,9 @@ def sweep(rng, s, c):
 def deterministics(s, c):
     return {}
 
-GIVEN_REST = {"x": x_given_rest}
-STEPS = ("x",)
-STEP_VARIABLES = {"x": ("x",)}
+STEPS = (
+    runtime.Step("x", ("x",), x_given_rest),
+)
 """
 
 
@@ -225,6 +229,7 @@ def test_a_chain_is_right_by_element_and_wrong_as_a_batch():
 
 BLOCK = """
 import numpy as np
+from gibbsppl import runtime
 
 def prepare(data):
     x, y = data["design"], data["y"]
@@ -239,9 +244,9 @@ def sweep(rng, s, c):
 def deterministics(s, c):
     return {}
 
-GIVEN_REST = {"b": b_given_rest}
-STEPS = ("b",)
-STEP_VARIABLES = {"b": ("b",)}
+STEPS = (
+    runtime.Step("b", ("b",), b_given_rest),
+)
 """
 
 
@@ -267,6 +272,7 @@ def test_a_block_is_read_by_its_natural_parameters(prior, verdicts):
 
 MOVE = """
 import numpy as np
+from gibbsppl import runtime
 
 def prepare(data):
     return data
@@ -282,9 +288,9 @@ def sweep(rng, s, c):
 def deterministics(s, c):
     return {}
 
-GIVEN_REST = {"x": x_given_rest}
-STEPS = ("x",)
-STEP_VARIABLES = {"x": ("x",)}
+STEPS = (
+    runtime.Step("x", ("x",), x_given_rest),
+)
 """
 
 
@@ -306,6 +312,7 @@ def test_a_log_density_is_read_as_a_function(term, verdicts):
 
 LABELS = """
 import numpy as np
+from gibbsppl import runtime
 
 def prepare(data):
     return data
@@ -325,9 +332,9 @@ def sweep(rng, s, c):
 def deterministics(s, c):
     return {}
 
-GIVEN_REST = {"z": z_given_rest}
-STEPS = ("z",)
-STEP_VARIABLES = {"z": ("z",)}
+STEPS = (
+    runtime.Step("z", ("z",), z_given_rest),
+)
 """
 
 

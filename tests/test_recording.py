@@ -132,10 +132,11 @@ def test_small_types_hold_the_same_draws_and_quantities(name):
 def test_a_draw_that_its_type_does_not_hold_is_an_error():
     def program(body):
         return load(f"""
+from gibbsppl import runtime
 def prepare(data): return dict(data)
 def sweep(rng, s, c): s["z"] = {body}
 def deterministics(s, c): return {{}}
-GIVEN_REST, STEPS, STEP_VARIABLES = {{"z": None}}, ("z",), {{"z": ("z",)}}
+STEPS = (runtime.Step("z", ("z",), None),)
 """)
 
     def result(body):

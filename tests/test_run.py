@@ -14,6 +14,8 @@ from gibbsppl.errors import RunError
 from gibbsppl.run.sampling import Chain, advance, bytes_needed, run, seed_sequence, streams
 
 WALK = load("""
+from gibbsppl import runtime
+
 def prepare(data):
     return dict(data)
 
@@ -34,9 +36,11 @@ def sweep(rng, s, c):
 def deterministics(s, c):
     return {"total": s["theta"].sum()}
 
-GIVEN_REST = {"mu": mu_given_rest, "theta": theta_given_rest, "z": z_given_rest}
-STEPS = ("mu", "theta", "z")
-STEP_VARIABLES = {"mu": ("mu",), "theta": ("theta",), "z": ("z",)}
+STEPS = (
+    runtime.Step("mu", ("mu",), mu_given_rest),
+    runtime.Step("theta", ("theta",), theta_given_rest),
+    runtime.Step("z", ("z",), z_given_rest),
+)
 """)
 CONSTANTS = WALK.prepare({"scale": 1.0})
 
@@ -45,12 +49,11 @@ def program_with(body, steps=("a", "b")):
     """A program whose sweep is the body given; its steps draw the arrays of their names."""
     lines = "\n".join("    " + line for line in body.strip().splitlines())
     return load(
-        "import numpy as np\n"
+        "import numpy as np\nfrom gibbsppl import runtime\n"
         "def prepare(data): return dict(data)\n"
         f"def sweep(rng, s, c):\n{lines}\n"
         "def deterministics(s, c): return {}\n"
-        f"GIVEN_REST = dict.fromkeys({steps!r})\n"
-        f"STEPS = {steps!r}\nSTEP_VARIABLES = { ({s: (s,) for s in steps})!r}\n"
+        f"STEPS = tuple(runtime.Step(s, (s,), None) for s in {steps!r})\n"
     )
 
 

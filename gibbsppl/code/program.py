@@ -3,34 +3,23 @@
 The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It defines
 
 - ``prepare(data)``, which returns ``c``, a dict of all that depends on the data alone;
-- one ``<variable>_given_rest(s, c)`` per step, collected in ``GIVEN_REST`` (step name -> function);
+- one ``<variable>_given_rest(s, c)`` per step;
 - ``sweep(rng, s, c)``, which draws every latent variable once, in order, into the state ``s``;
 - ``deterministics(s, c)``, which returns the named functions of the state;
-- ``augment(rng, s, c)``, which draws the auxiliary variables alone, and ``AUXILIARY``, their names
-  (only where there are some); their values are made by the first sweep;
-- ``DEFERRED``, for each step whose draw nothing reads before its next one, the names of recorded
-  variables and quantities that depend on it (only where there are some): ``sweep`` has one more
-  argument then, the names of those of these steps that it carries out (by default all);
-- ``KEPT``, step name -> the function of the state that computes anew the arrays kept up to date by
-  the step (only where there are some);
-- ``WITHIN_SWEEP``, the auxiliary variables that hold for some draws of a sweep alone (where there
-  are some);
+- ``STEPS``, a row for each step, in order (`gibbsppl.runtime.Step`): with ``deferred`` ones among
+  them ``sweep`` has one more argument, the names of those that it carries out (by default all).
+
+And only where there are some:
+
+- ``augment(rng, s, c)``, which draws the auxiliary variables alone, and ``AUXILIARY``, their names;
+  their values are made by the first sweep;
+- ``WITHIN_SWEEP``, the auxiliary variables that hold for some draws of a sweep alone;
 - ``PARTS``, part -> the divided array of the model: a sweep takes such arrays apart first, and puts
-  the parts together last (only where there are some);
-- ``COLOURS``, for each step that is drawn colour by colour, the name in ``c`` of the indices of its
-  calls (only where there are some);
-- ``BY_COLOUR``, for some of these steps a generator function of the state that yields, for each
-  call, the index and the parameters of the draw (the state changes in between);
-- ``SCALED``, for each step with fixed matrices, diagonalised once, the function of the state that
-  returns the scales and coefficients of a draw (only where there are some);
+  the parts together last;
 - ``UNITS``, the functions of the steps that stay together, where a sweep does not draw them all in
   order;
-- ``WALKS``, the names of the steps that are random walks (only where there are some);
 - ``KERNELS``, step name -> function of the user's: names alone in the source, the functions are
-  handed over to `load` (only where there are some);
-- ``INTERWOVEN``, for each non-centred update the function that carries it out, maybe together with
-  other steps, and leaves no standardised array in the state (only where there are some);
-- ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays changed.
+  handed over to `load`.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
 with ``"~"`` hold the tuning of moves (``Width``, ``Walk`` of ``gibbsppl.runtime``), which adapt
@@ -50,6 +39,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.errors import CompileError, GibbspplError, RunError
+from gibbsppl.runtime.steps import Step
 
 State = dict[str, Any]
 Constants = dict[str, Any]
@@ -89,22 +79,68 @@ class Program:
     source: str
     prepare: Callable[[Mapping[str, Any]], Constants]
     sweep: Callable[..., None]
-    given_rest: Mapping[str, Callable[[State, Constants], Any]]
     deterministics: Callable[[State, Constants], dict[str, Any]]
-    steps: tuple[str, ...]
-    step_variables: Mapping[str, tuple[str, ...]]
+    rows: tuple[Step, ...]
     augment: Callable[[np.random.Generator, State, Constants], None]
-    auxiliary: tuple[str, ...]
-    kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
-    parts: Mapping[str, str]
-    within_sweep: tuple[str, ...]
-    colours: Mapping[str, str]
-    by_colour: Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]
-    interwoven: Mapping[str, Callable[[np.random.Generator, State, Constants], None]]
+    auxiliary: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
+    within_sweep: tuple[str, ...] = ()
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    walks: tuple[str, ...] = ()
-    scaled: Mapping[str, Callable[[State, Constants], Any]] = field(default_factory=dict)
-    deferred: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def _column(self, of: Callable[[Step], Any]) -> dict[str, Any]:
+        """What rows have, by step; nothing for those that do not."""
+        found = ((row.name, of(row)) for row in self.rows)
+        return {name: value for name, value in found if value is not None}
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names of the steps, in order."""
+        return tuple(row.name for row in self.rows)
+
+    @property
+    def step_variables(self) -> Mapping[str, tuple[str, ...]]:
+        """The arrays that each step changes."""
+        return self._column(lambda row: row.arrays)
+
+    @property
+    def given_rest(self) -> Mapping[str, Callable[[State, Constants], Any]]:
+        """The function of each step's conditional."""
+        return {row.name: row.given_rest for row in self.rows}
+
+    @property
+    def kept(self) -> Mapping[str, Callable[[State, Constants], dict[str, Any]]]:
+        """What computes anew the arrays that a step keeps up to date."""
+        return self._column(lambda row: row.kept)
+
+    @property
+    def colours(self) -> Mapping[str, str]:
+        """The constants with the indices of calls by colour."""
+        return self._column(lambda row: row.colours)
+
+    @property
+    def by_colour(self) -> Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]:
+        """What yields the index and the parameters of each call by colour."""
+        return self._column(lambda row: row.by_colour)
+
+    @property
+    def interwoven(self) -> Mapping[str, Callable[[np.random.Generator, State, Constants], None]]:
+        """What carries out non-centred updates."""
+        return self._column(lambda row: row.interwoven)
+
+    @property
+    def scaled(self) -> Mapping[str, Callable[[State, Constants], Any]]:
+        """What draws by fixed matrices are made from."""
+        return self._column(lambda row: row.scaled)
+
+    @property
+    def deferred(self) -> Mapping[str, tuple[str, ...]]:
+        """The steps that recorded sweeps alone carry out, each with what it is recorded for."""
+        return self._column(lambda row: row.deferred)
+
+    @property
+    def walks(self) -> tuple[str, ...]:
+        """The steps that are random walks."""
+        return tuple(row.name for row in self.rows if row.is_walk)
 
     def needed_for(self, names: Collection[str]) -> tuple[str, ...]:
         """The deferred steps that a sweep has to carry out for these names to be recorded."""
@@ -180,20 +216,11 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         # (what is not finite is told where a state is looked for)
         prepare=np.errstate(all="ignore")(module["prepare"]),
         sweep=module["sweep"],
-        given_rest=module["GIVEN_REST"],
         deterministics=module["deterministics"],
-        steps=module["STEPS"],
-        step_variables=module["STEP_VARIABLES"],
+        rows=module["STEPS"],
         augment=module.get("augment", _nothing_to_draw),
         auxiliary=module.get("AUXILIARY", ()),
-        kept=module.get("KEPT", {}),
         parts=module.get("PARTS", {}),
         within_sweep=module.get("WITHIN_SWEEP", ()),
-        colours=module.get("COLOURS", {}),
-        by_colour=module.get("BY_COLOUR", {}),
         kernels=kernels,
-        walks=module.get("WALKS", ()),
-        interwoven=module.get("INTERWOVEN", {}),
-        scaled=module.get("SCALED", {}),
-        deferred=module.get("DEFERRED", {}),
     )

@@ -19,6 +19,9 @@ from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
+# The longest row of the table of steps on one line.
+WIDEST = 96
+
 
 def write_numpy(schedule: Schedule) -> str:
     """The source of the module that draws the schedule's sweep."""
@@ -111,39 +114,40 @@ def _deterministics(module: Module) -> str:
 
 
 def _tables(module: Module) -> str:
-    """The tables of steps, variables and functions by name, for callers of single steps."""
-    names = [s.name for s in module.schedule.steps]
-    arrays = [module.schedule.changed_by(s) for s in module.schedule.steps]
-    lines = ["STEPS = (" + "".join(f"{n!r}, " for n in names).rstrip() + ")"]
-    pairs = "".join(f"{INDENT}{n!r}: {a!r},\n" for n, a in zip(names, arrays, strict=True))
-    lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
-    pairs = "".join(f"{INDENT}{n!r}: {module.functions[n]},\n" for n in names)
-    lines.append(f"GIVEN_REST = {{\n{pairs}}}")
+    """The table of steps, for callers of single ones, and what is known of the arrays."""
+    rows = "".join(f"{INDENT}{line}\n" for s in module.schedule.steps for line in _row(module, s))
+    lines = [f"STEPS = (\n{rows})"]
     kernels = {s.name: s.asked for s in module.schedule.steps if s.asked is not None}
-    if walks := [name for name, k in kernels.items() if k.accepts]:
-        lines.append("WALKS = (" + "".join(f"{n!r}, " for n in walks).rstrip() + ")")
     if own := [name for name, k in kernels.items() if k.function is not None]:
         lines.append("# Functions of your own, handed over when this is loaded:")
         lines.append("KERNELS = {" + ", ".join(f"{n!r}: None" for n in own) + "}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
-    if pairs := "".join(f"{INDENT}{n!r}: {f!r},\n" for n, f in module.deferred.items()):
-        lines.append(f"DEFERRED = {{\n{pairs}}}")
-    if pairs := "".join(f"{INDENT}{n!r}: {f},\n" for n, f in interwoven_functions(module).items()):
-        lines.append(f"INTERWOVEN = {{\n{pairs}}}")
     if module.schedule.within_sweep:
         lines.append(f"WITHIN_SWEEP = {tuple(sorted(module.schedule.within_sweep))!r}")
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
-    steps = [s for s in module.schedule.steps if isinstance(s, Single)]  # (of one array)
-    coloured = [(s.name, calls_name(module, s)) for s in steps if s.is_coloured]
-    if coloured:
-        pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
-        lines.append(f"COLOURS = {{\n{pairs}}}")
-    found = {s.name: s.tables(module) for s in module.schedule.steps}
-    found |= {n: {**found[n], "KEPT": f} for n, f in carried_forms(module).items()}
-    for table in ("BY_COLOUR", "SCALED", "KEPT"):
-        rows = ((n, of[table]) for n, of in found.items() if table in of)
-        if pairs := "".join(f"{INDENT}{n!r}: {f},\n" for n, f in rows):
-            lines.append(f"{table} = {{\n{pairs}}}")
     return "\n".join(lines)
+
+
+def _row(module: Module, step: Step) -> list[str]:
+    """The lines of a step in the table."""
+    name = step.name
+    found = dict(step.in_row(module))
+    if isinstance(step, Single) and step.is_coloured:
+        found["colours"] = repr(calls_name(module, step))
+    if (kept := carried_forms(module).get(name)) is not None:
+        found["kept"] = kept
+    if (interwoven := interwoven_functions(module).get(name)) is not None:
+        found["interwoven"] = interwoven
+    if name in module.deferred:
+        found["deferred"] = repr(tuple(module.deferred[name]))
+    if step.asked is not None and step.asked.accepts:
+        found["is_walk"] = "True"
+    arrays = module.schedule.changed_by(step)
+    parts = [repr(name), repr(arrays), module.functions[name]]
+    parts += [f"{key}={value}" for key, value in found.items()]
+    line = f"runtime.Step({', '.join(parts)}),"
+    if len(line) <= WIDEST:
+        return [line]
+    return ["runtime.Step(", *(f"{INDENT}{part}," for part in parts), "),"]

@@ -8,7 +8,10 @@ r"""The lines of generated code for one step, cut out of the source of a module.
 ...     s["x"] = runtime.normal(rng, *x_given_rest(s, c), size=())
 ...     s["y"] = runtime.normal(rng, *y_given_rest(s, c), size=())
 ...
-... GIVEN_REST = {"x": x_given_rest, "y": y_given_rest}
+... STEPS = (
+...     runtime.Step("x", ("x",), x_given_rest),
+...     runtime.Step("y", ("y",), y_given_rest),
+... )
 ... '''
 >>> print(*step_lines(source, "x"), sep="\n")
 def x_given_rest(s, c):
@@ -29,11 +32,12 @@ def step_lines(source: str, step: str) -> list[str]:
     """The function of a step, and the lines of the sweep that draw it."""
     module = ast.parse(source)
     functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
-    calls = _table(module, "GIVEN_REST")
+    rows = _rows(module)
+    calls = {name: row["given_rest"] for name, row in rows.items()}
     own = functions[calls[step]]
     # (a scan is drawn by its loops, fixed matrices by what scales them, and what is interwoven in a
     # function of its own)
-    together = _table(module, "SCALED") | _table(module, "INTERWOVEN")
+    together = {n: row[k] for k in ("scaled", "interwoven") for n, row in rows.items() if k in row}
     others = {f: f.replace("_given_rest", "_scan") for f in calls.values()}
     drawing = {f: loops if loops in functions else f for f, loops in others.items()}
     drawing |= {calls[name]: f for name, f in together.items()}
@@ -54,14 +58,19 @@ def step_lines(source: str, step: str) -> list[str]:
     ]
 
 
-def _table(module: ast.Module, name: str) -> dict[str, str]:
-    """A table of functions: step name -> function name."""
+def _rows(module: ast.Module) -> dict[str, dict[str, str]]:
+    """The table of steps: the functions of each, by what they are."""
     for node in module.body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=found)], value=ast.Dict() as table):
-                if found == name:
-                    return {ast.literal_eval(k): ast.unparse(v) for k, v in _items(table)}
+            case ast.Assign(targets=[ast.Name(id="STEPS")], value=ast.Tuple(elts=rows)):
+                return dict(_row(row) for row in rows if isinstance(row, ast.Call))
     return {}
+
+
+def _row(row: ast.Call) -> tuple[str, dict[str, str]]:
+    name, _, given_rest = row.args
+    more = {k.arg: ast.unparse(k.value) for k in row.keywords if k.arg is not None}
+    return ast.literal_eval(name), {"given_rest": ast.unparse(given_rest), **more}
 
 
 def _units(module: ast.Module) -> list[str]:
@@ -71,10 +80,6 @@ def _units(module: ast.Module) -> list[str]:
             case ast.Assign(targets=[ast.Name(id="UNITS")], value=ast.Tuple(elts=names)):
                 return [ast.unparse(n) for n in names]
     return []
-
-
-def _items(table: ast.Dict) -> Iterator[tuple[ast.expr, ast.expr]]:
-    return ((k, v) for k, v in zip(table.keys, table.values, strict=True) if k is not None)
 
 
 def _drawing(sweep: ast.FunctionDef, function: str, others: set[str]) -> Iterator[ast.stmt]:

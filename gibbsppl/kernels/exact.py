@@ -116,10 +116,10 @@ class ExactDraw(ClosedDraw):
 
         lower_family(workshop, self)
 
-    def tables(self, module: Module) -> dict[str, str]:
+    def in_row(self, module: Module) -> dict[str, str]:
         """The generator of parameters, if there is one."""
         name = name_by_colour(module, self) or name_by_form(module, self)
-        return {"BY_COLOUR": name} if name else {}
+        return {"by_colour": name} if name else {}
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:

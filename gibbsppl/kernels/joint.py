@@ -106,9 +106,9 @@ class JointDraw(QuadraticDraw):
 
         lower_joint(workshop, self)
 
-    def tables(self, module: Module) -> dict[str, str]:
+    def in_row(self, module: Module) -> dict[str, str]:
         """The function of what a pencil is drawn from."""
-        return {} if self.pencil is None else {"SCALED": scaled_name(module, self)}
+        return {} if self.pencil is None else {"scaled": scaled_name(module, self)}
 
     # The log density
 

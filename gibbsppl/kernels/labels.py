@@ -100,10 +100,10 @@ class FiniteDraw(LabelDraw):
 
         lower_labels(workshop, self, self.weights, self.conditional.label)
 
-    def tables(self, module: Module) -> dict[str, str]:
+    def in_row(self, module: Module) -> dict[str, str]:
         """The generator of log weights, if there is one."""
         name = name_by_colour(module, self)
-        return {"BY_COLOUR": name} if name else {}
+        return {"by_colour": name} if name else {}
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:

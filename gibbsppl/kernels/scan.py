@@ -163,10 +163,10 @@ class ScanDraw(LabelDraw):
             ")",
         ]
 
-    def tables(self, module: Module) -> dict[str, str]:
+    def in_row(self, module: Module) -> dict[str, str]:
         """The recomputing function of arrays kept from sweep to sweep."""
         is_kept = self.increments and _is_carried(module, self)
-        return {"KEPT": maintained_name(module, self)} if is_kept else {}
+        return {"kept": maintained_name(module, self)} if is_kept else {}
 
     # The log density
 

@@ -5,12 +5,12 @@ Comes in: a ``Program``, its constants, one ``Chain`` per chain at its initial s
 
 >>> from gibbsppl.code.program import load
 >>> walk = load('''
+... from gibbsppl import runtime
 ... def prepare(data): return dict(data)
 ... def x_given_rest(s, c): return 0.9 * s["x"], 1.0
 ... def sweep(rng, s, c): s["x"] = rng.normal(*x_given_rest(s, c))
 ... def deterministics(s, c): return {"square": s["x"] ** 2}
-... GIVEN_REST = {"x": x_given_rest}
-... STEPS, STEP_VARIABLES = ("x",), {"x": ("x",)}
+... STEPS = (runtime.Step("x", ("x",), x_given_rest),)
 ... ''')
 >>> chains = [Chain({"x": 0.0}, rng) for rng in streams(1, 2)]
 >>> result = run(walk, walk.prepare({}), chains, draws=100, warmup=10)

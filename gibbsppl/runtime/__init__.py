@@ -14,6 +14,7 @@ All that a generated module calls is exported here. The rooms:
 - moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`;
   of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`
+- what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables` and
   `position_tables` that they read, `tuning` of moves as arrays
 - types of arguments and results: `types`
@@ -215,6 +216,7 @@ from gibbsppl.runtime.special import (
     von_mises,
     von_mises_fisher,
 )
+from gibbsppl.runtime.steps import Step
 from gibbsppl.runtime.stirling import tables
 from gibbsppl.runtime.tied import (
     exchanged,
@@ -257,6 +259,7 @@ __all__ = [
     "LogWeights",
     "Pencil",
     "Rows",
+    "Step",
     "SumOfRows",
     "Table",
     "Walk",

@@ -216,8 +216,8 @@ class Step:
         """The lines of a sweep that carry out the step."""
         raise NotImplementedError
 
-    def tables(self, module: Any) -> dict[str, str]:
-        """The functions of the step that callers of single steps find, by name of table."""
+    def in_row(self, module: Any) -> dict[str, str]:
+        """What the step has in the table of steps besides, by name (`gibbsppl.runtime.Step`)."""
         del module
         return {}
 
