@@ -29,6 +29,9 @@ MISSING = (
     "Numba is not installed, which backend='compiled' needs: pip install \"gibbsppl[fast]\", or "
     "leave backend= out."
 )
+NOT_COMPILED = (
+    "No compiled sweep has this part: leave backend= out, or ask for backend='numpy', which has it."
+)
 
 
 def checked_backend(backend: str | None) -> Backend:
@@ -64,7 +67,10 @@ def engine_for(
     if backend == "compiled":
         if not is_installed():
             raise RunError(MISSING)
-        return Compiled(made())
+        try:
+            return Compiled(made())
+        except NotLoweredError as error:
+            raise NotLoweredError(f"{error} {NOT_COMPILED}") from error
     if not worth(lambda: _worth_of(made)).pays(sweeps):
         return numpy
     if not is_installed():
