@@ -27,7 +27,7 @@ from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.initial.inits import Init, inits_of
-from gibbsppl.initial.pilot import proper_start
+from gibbsppl.initial.pilot import Pilots
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
 from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Values
@@ -35,7 +35,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
 from gibbsppl.run.choice import Backend, asked_for, engine_for
-from gibbsppl.run.engines import Interpreted
+from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
 from gibbsppl.schedule.kernel import Kernel
@@ -236,13 +236,13 @@ class Sampler:
         self, chains: int, seed: Seed = None, init: Init = None
     ) -> tuple[list[Chain], dict[str, str]]:
         """A dispersed starting state and random stream per chain, and the origin of each value."""
-        starts, notes = list[Chain](), dict[str, str]()
-        parts = (self.graph, self.data, self.program, self.constants)
-        for rng, own in zip(streams(seed, chains), inits_of(init, chains), strict=True):
-            check = partial(self._check_proper, first=not starts)
-            state, notes = proper_start(rng, *parts, own, check)
-            starts.append(Chain(state, rng))
-        return starts, notes
+        return self._starts(chains, seed, init, Interpreted(self.program, self.constants))
+
+    def _starts(
+        self, chains: int, seed: Seed, init: Init, engine: Engine
+    ) -> tuple[list[Chain], dict[str, str]]:
+        pilots = Pilots(self.graph, self.data, self.program, self.constants, engine)
+        return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
 
     def _check_proper(self, state: Values, *, first: bool) -> None:
         usual = partial(self._with, kernels={}, order=(), scan="systematic")
@@ -287,10 +287,9 @@ class Sampler:
         asked = asked_for(backend, threads, dtype)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence = seed_sequence(seed)
-        starts, notes = self.initial_states(chains, sequence, init)
-        own = (self.program, self.constants)
-        sweeps = chains * (warmup + draws * thin)
+        own, sweeps = (self.program, self.constants), chains * (warmup + draws * thin)
         engine = engine_for(asked, Interpreted(*own), self.loops, sweeps, self.derivation.worth)
+        starts, notes = self._starts(chains, sequence, init, engine)
         result = run(
             *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
             types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,

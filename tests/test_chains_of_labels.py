@@ -18,6 +18,8 @@ from gibbsppl.runtime import filters, label_chains
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.staleness import check_fresh
 
+NO_STEPS = np.zeros((2, 2, 0))
+
 # The probability that a test of draws fails though they are right.
 LEVEL = 1e-3
 
@@ -692,3 +694,14 @@ def test_a_matrix_that_a_chain_chooses_the_scales_of_is_read_whole():
 
     assert [s.kind for s in sampler.schedule.steps if s.name == "z"] == ["chain"]
     assert sampler.verify().proved
+
+
+def test_a_chain_of_one_label_has_no_transitions():
+    rng = np.random.default_rng(1)
+    with np.errstate(divide="ignore"):
+        log_weights = np.log([[0.0, 1.0], [1.0, 0.0]])
+        one = label_chains.chain(rng, log_weights[:, :1], NO_STEPS, name="z")
+        two = label_chains.chain(rng, log_weights[:, None], NO_STEPS[..., None], name="z")
+
+    assert one.tolist() == [1]
+    assert two.tolist() == [[1, 0]]

@@ -7,6 +7,7 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.errors import RunError
+from gibbsppl.run.engines import Compiled, Interpreted
 from models import pumps, rats
 
 
@@ -26,6 +27,24 @@ def test_a_run_compiled_is_the_run_in_numpy(module):
         assert ours[name].dtype == theirs[name].dtype
         # (digits differ in the last places, and more the longer a chain is)
         np.testing.assert_allclose(ours[name][:, 0], theirs[name][:, 0], rtol=1e-9)
+
+
+def test_pilot_sweeps_are_those_of_the_run(monkeypatch):
+    """In the loops of a compiled run, which leave the starts of NumPy where both draw alike."""
+    pytest.importorskip("numba")
+    sampler = gp.compile(pumps.model())
+    made = []
+    for engine in (Compiled(sampler.loops()), Interpreted(sampler.program, sampler.constants)):
+        with monkeypatch.context() as patch:
+            if engine.name == "compiled":
+                patch.setattr("gibbsppl.run.engines.advance", None)
+            made.append(sampler._starts(2, 1, None, engine)[0])
+
+    for ours, theirs in zip(*made, strict=True):
+        assert ours.rng.bit_generator.state == theirs.rng.bit_generator.state
+        for name, values in theirs.state.items():
+            if not name.startswith("~"):
+                np.testing.assert_allclose(ours.state[name], values, rtol=1e-9)
 
 
 def test_the_same_seed_makes_the_same_draws_however_many_sweeps_a_call_makes():

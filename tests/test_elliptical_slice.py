@@ -7,7 +7,7 @@ from scipy import integrate, linalg, stats
 import gibbsppl as gp
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.runtime import joint
-from gibbsppl.runtime.elliptical import elliptical_slice
+from gibbsppl.runtime.elliptical import along_ellipses, elliptical_slice
 from gibbsppl.runtime.joint import Joint, drawn
 
 LEVEL = 1e-6
@@ -74,6 +74,16 @@ def test_a_normal_part_that_is_not_what_is_drawn_is_seen(monkeypatch):
     sampler = compiled(process)
     monkeypatch.setattr(joint.Joint, "normal", wider)
     assert not sampler.check_kernel("x", seed=1, replicates=500).passed
+
+
+def test_no_number_is_drawn_that_is_not_used():
+    """Of a density that is all normal the first angle is taken."""
+    ours, theirs = np.random.default_rng(1), np.random.default_rng(1)
+    x = np.zeros(3)
+    along_ellipses(ours, x, x, x + 1, lambda v: np.zeros(v.shape), apart=True)
+    theirs.standard_exponential(3), theirs.uniform(0, 1, 3)
+
+    assert ours.random() == theirs.random()
 
 
 @pytest.mark.parametrize("apart", [True, False])

@@ -59,6 +59,7 @@ FAR = [
     *((log_gamma_p, at) for at in ((200.0, 1e-3), (1e12, 1e12 - 4e7), (1e6, 9e5), (2.0, 1e-200))),
     *((log_gamma_q, at) for at in ((1.0, 1e3), (1e12, 1e12 + 4e7), (0.5, 800.0), (1e-3, 1e9))),
     *((log_gamma_q_near_0, at) for at in ((1e-310, 0.9), (1e-310, 1e-10), (1e-310, 1.5))),
+    *((log_gamma_p, (a, a - k * a**0.5)) for a in (1e6, 1e8) for k in (5.0, 30.0)),
     (log_beta_i, (1e3, 1.0, 0.1)),
     (log_beta_i, (1e15, 3.0, 1 - 1e-12)),
     (log_beta_i, (1e18, 0.5, 1 - 1e-15)),
@@ -91,6 +92,18 @@ def test_the_log_far_in_a_tail_is_that_of_the_integral(reference, at, monkeypatc
         expected = reference(*exact)
         tolerance = OPERATIONS * EPS * (abs(expected) + condition(reference, exact))
         assert abs(mpf(float(getattr(functions, name)(*at))) - expected) <= tolerance
+
+
+def test_both_tails_below_the_mean_of_a_large_shape_have_their_digits():
+    """Of 1e5 to 1e8: SciPy's own series loses up to half of them there."""
+    for a, k in ((1e5, 5), (3e5, 5), (9e5, 0.5), (2e6, 12), (1e8, 2), (1e8, 30), (1e9, 4000)):
+        x = a - k * a**0.5
+        with mpmath.workdps(DIGITS):
+            log_p = log_gamma_p(mpf(a), mpf(x))
+            expected = {"log_gamma_p": log_p, "log_gamma_q": mpmath.log1p(-mpmath.exp(log_p))}
+            for name, value in expected.items():
+                found = mpf(float(getattr(functions, name)(a, x)))
+                assert abs(found - value) <= 1e-12 * abs(value) + mpf(10) ** -300, (name, a, k)
 
 
 def test_many_tails_at_once_take_no_longer_than_the_slowest():

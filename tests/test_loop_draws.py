@@ -1,5 +1,7 @@
 """Kernels of draws of one number, against the draws of whole arrays and their distributions."""
 
+import inspect
+from contextlib import suppress
 from importlib import import_module
 
 import numpy as np
@@ -168,6 +170,19 @@ def test_extreme_compiled_draws_are_those_of_plain_python(name, case, _, __):
 def test_parameters_outside_of_the_domain_raise(name, case):
     with pytest.raises(ValueError, match=r"\w"):
         repeated(getattr(draws, name), case)
+
+
+@pytest.mark.parametrize(("name", "case"), OUTSIDE, ids=str)
+def test_parameters_of_arrays_outside_of_the_domain_raise(name, case):
+    """Or are seen to be outside afterwards: what is drawn is no number, or too large to count."""
+    draw = getattr(arrays, name)
+    signature = inspect.signature(draw)
+    names = [n for n in signature.parameters if n not in ("rng", "size")]
+    for size in ((), (3,)):
+        given = {n: np.full(size, c) if size else c for n, c in zip(names, case, strict=True)}
+        with suppress(ValueError, ArithmeticError), np.errstate(all="ignore"):
+            found = draw(np.random.default_rng(1), size=size, **given)
+            assert np.isnan(found).all() or (name in WHOLE_NUMBERS and np.all(found > 2**31))
 
 
 @pytest.mark.slow

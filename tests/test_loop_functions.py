@@ -1,5 +1,6 @@
 """Functions of numbers for loops, against those of arrays and against many digits."""
 
+import importlib
 import math
 
 import mpmath
@@ -127,9 +128,9 @@ def test_logs_of_rising_factorials_have_their_digits():
 
 @pytest.mark.parametrize("name", ["log_gamma_p", "log_gamma_q", "log_gamma_u"])
 def test_logs_of_incomplete_gamma_functions_equal_those_of_arrays(name):
-    """Of all sizes, and next to the mean; up to the shapes where SciPy's series end too early."""
+    """Of all sizes, and next to the mean, also of shapes where SciPy's series end too early."""
     rng = np.random.default_rng(2)
-    a = 10.0 ** np.concatenate([rng.uniform(-8, 5, 300), rng.uniform(0, 5, 300)])
+    a = 10.0 ** np.concatenate([rng.uniform(-8, 5, 300), rng.uniform(0, 9, 300)])
     a = np.append(a, [0.0, 1e-300, 1.0, 1.0, 1.0, -1.0, np.nan])
     x = np.append(10.0 ** rng.uniform(-8, 8, 300), np.zeros(300))
     x[300:] = np.maximum(a[300:600] + np.sqrt(a[300:600]) * rng.normal(0, 6, 300), 1e-3)
@@ -179,6 +180,25 @@ def test_masses_equal_those_of_arrays():
             expected = arrays.log_mass(*given, of_narrow)
             found = [functions.log_mass(*row, of_narrow) for row in zip(*given, strict=True)]
         agree("log_mass", found, expected)
+
+
+def passages():
+    """Arguments of the logs of first passages: of all sizes, near 0 and near one another."""
+    rng = np.random.default_rng(3)
+    z = np.append(rng.normal(size=600) * 10.0 ** rng.uniform(-3, 3, 600), [0.0, -1.0, 1.0, 9.0])
+    w = np.maximum(-2.0 * z, 0.0) + 10.0 ** rng.uniform(-8, 8, z.size)
+    return z, np.append(w[:-1], 1e200)
+
+
+@pytest.mark.parametrize("name", ["log_passage_p", "log_passage_q"])
+@pytest.mark.parametrize("kernels", ["loops", pytest.param("compiled", marks=pytest.mark.slow)])
+def test_logs_of_first_passages_equal_those_of_arrays(name, kernels):
+    if kernels == "compiled":
+        pytest.importorskip("numba")
+    of_one = importlib.import_module(f"gibbsppl.runtime.{kernels}.passage")
+    z, d = passages()
+    found = [getattr(of_one, name)(*map(float, pair)) for pair in zip(z, d, strict=True)]
+    agree(name, found, getattr(arrays, name)(z, d))
 
 
 def test_squares():

@@ -18,7 +18,9 @@ from gibbsppl.code.lowering import elliptical as ellipses
 from gibbsppl.code.lowering import moves as lowered
 from gibbsppl.code.lowering import tied as lowered_tied
 from gibbsppl.code.lowering import vector_walks as lowered_vectors
-from gibbsppl.errors import RunError
+from gibbsppl.errors import CompileError, RunError
+from gibbsppl.run.choice import engine_for
+from gibbsppl.run.engines import Interpreted
 from gibbsppl.runtime import freeze, joint, layouts
 
 
@@ -221,6 +223,22 @@ def test_moves_of_tied_entries_in_loops_are_those_in_numpy(name):
 
     assert sampler.schedule.step("x").kernel == "slice"
     assert_the_same(sampler)
+
+
+def moved_by_hand(rng, value, log_density):
+    return value
+
+
+@pytest.mark.parametrize("kernel", [moved_by_hand, gp.Proposal(lambda rng, value: value)], ids=str)
+def test_functions_of_the_user_are_called_in_numpy_alone(kernel):
+    pytest.importorskip("numba")
+    sampler = gp.compile(groups(), kernels={"tau": kernel})
+    told = r"tau: your .*loops do not call. No compiled sweep.*leave backend= out"
+    with pytest.raises(CompileError, match=told):
+        sampler.sample(1, backend="compiled", progress=False)
+    numpy = Interpreted(sampler.program, sampler.constants)
+
+    assert engine_for("auto", numpy, sampler.loops, 10**12, sampler.derivation.worth) is numpy
 
 
 # ---- orders ----------------------------------------------------------------------------------

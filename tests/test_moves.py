@@ -408,6 +408,40 @@ def test_the_widths_of_elements_adapt_apart():
     assert stats.mannwhitneyu(ratio[::2], ratio[1::2]).pvalue > LEVEL
 
 
+@pytest.mark.parametrize("moves", ["one", "several"])
+def test_whole_numbers_at_a_bound_stay_within(moves):
+    """Planted: a generator whose numbers are as near to 1 as can be."""
+    weights = np.arange(1.0, 6.0)
+
+    class Nearly(np.random.Generator):
+        def random(self, size=None):
+            return np.full(size or (), np.nextafter(1.0, 0.0))[()]
+
+    rng = Nearly(np.random.PCG64(1))
+    shape = () if moves == "one" else (3,)
+    x = slice_integers(
+        rng, np.full(shape, 4), lambda k: np.log(weights[k]), fixed_width(9.0, shape), 0, 4
+    )
+    assert ((x >= 0) & (x <= 4)).all()
+
+
+@pytest.mark.parametrize("at", [2.0**52 + 1, 2.0**53, 2.0**60])
+def test_large_whole_numbers_keep_the_density_of_the_current_value(at):
+    """Where a sum with a number below 1 would be rounded up to another whole number."""
+    seen = []
+
+    def log_density(k):
+        seen.append(float(k))
+        return 0.0 if k == at else -np.inf
+
+    for seed in range(5):
+        x = slice_integers(
+            np.random.default_rng(seed), at, log_density, fixed_width(3.0, ()), 0.0, 2.0**62
+        )
+        assert (seen[0], x) == (at, at)
+        seen.clear()
+
+
 # ---- entries that are tied to one another ----------------------------------------------------
 
 SHARES = np.array([0.3, 1.0, 4.0])

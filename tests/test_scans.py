@@ -16,6 +16,7 @@ from test_rewrites_driver import is_refused, ordered
 from test_rewrites_sampling import disagreements, moments
 
 import gibbsppl as gp
+import models
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.code import scan_loops as written
 from gibbsppl.errors import CompileError
@@ -477,3 +478,17 @@ def test_a_bound_that_is_infinite_is_written_in_loops():
     assert "-math.inf) <= y_utility" in sampler.source
     assert sampler.verify().proved
     assert np.isfinite(sampler.sample(20, warmup=5, chains=1, seed=1)["b"]).all()
+
+
+@pytest.mark.parametrize("numba", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_label_without_a_possible_value_is_an_error(numba, monkeypatch):
+    """Planted: sums over all words that are infinite, so that no topic has any weight."""
+    monkeypatch.setattr(running, "is_compiled", lambda: numba)
+    corpus = models.lda.bars(documents=3, length=6, side=2)
+    sampler = gp.compile(models.lda.model(corpus=corpus, topics=2), collapse=("theta", "phi"))
+    ((chain,), _) = sampler.initial_states(1, 1)
+    sampler.program.sweep(chain.rng, chain.state, sampler.constants)
+    chain.state["phi_sum_1"] = np.full(2, np.inf)
+
+    with pytest.raises(ValueError, match="all labels have probability zero"):
+        sampler.program.sweep(chain.rng, chain.state, sampler.constants)

@@ -16,6 +16,9 @@ from gibbsppl.code.module import Module
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.kinds import Single
 
+# What a scan says where none of the labels can be drawn.
+IMPOSSIBLE = "all labels have probability zero, or a weight is not a number"
+
 
 def scan_loops(module: Module, step: Single, scan: Scan, name: str) -> str:
     """The function of the loops of a scan that keeps its arrays up to date."""
@@ -35,6 +38,8 @@ def scan_loops(module: Module, step: Single, scan: Scan, name: str) -> str:
         logs = "math.log($weights[$label]) if $weights[$label] > 0.0 else -math.inf"
     drawn = [
         *(_of_ratios(scan.size) if is_ratio else _of_logs(scan.size)),
+        f"if not 0.0 < $weights[{last}] < math.inf:",
+        f'{INDENT}raise ValueError("{IMPOSSIBLE}")',
         f"$level = $u{at} * $weights[{last}]",
         "$label = 0",
         f"while $label < {last} and $weights[$label] <= $level:",

@@ -45,7 +45,7 @@ def dispersed(start: Start, data: Values, given: Values) -> State:
                 values = start.without_order(statement, values)
     else:
         stated = replace(graph, potentials=())
-        values = walk(stated, data, start.draw, given=given, observed=False)
+        values = walk(stated, data, start.draw, start.rng, given=given, observed=False)
     free = free_in(graph, values, start.asked)
     raise_to_observed(graph, values, free)
     put_in_order(graph, values, free)

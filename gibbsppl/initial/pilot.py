@@ -9,7 +9,9 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +25,8 @@ from gibbsppl.model.density import log_density
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
-from gibbsppl.run.chains import FAILURES
+from gibbsppl.run.chains import FAILURES, Chain
+from gibbsppl.run.engines import Engine, Interpreted
 
 # A scale is moved by a factor of exp(5), about 150: two such moves, one a round, cover what vague
 # priors leave open (variances over nine orders of magnitude), and three sweeps suffice for
@@ -58,31 +61,52 @@ def widest(attempt: Callable[[float, bool], Start]) -> Start:
     return attempt(*ATTEMPTS[-1])
 
 
-def proper_start(
-    rng: np.random.Generator,
-    graph: Graph,
-    data: Values,
-    program: Program,
-    constants: Constants,
-    init: Values | None,
-    check: Callable[[State], None],
-) -> tuple[State, dict[str, str]]:
-    """A start with auxiliary variables that passes a check, and the origin of each value.
+@dataclass(frozen=True, slots=True)
+class Pilots:
+    """What short runs need: a graph with its data, a program, and what carries out its sweeps."""
 
-    A start that fails, but might pass with less of the spread (a `StartError`), is made again; a
-    start with values in ``init`` is tried once.
-    """
+    graph: Graph
+    data: Values
+    program: Program
+    constants: Constants
+    engine: Engine
 
-    def attempt(spread: float, settle: bool) -> tuple[State, dict[str, str]]:
-        parts = (rng, graph, data, program, constants, init)
-        state, notes, goes_on = _after_pilots(*parts, spread=spread, settle=settle)
-        program.augment(rng, state, constants)
-        check(state)
-        if not goes_on and spread > ATTEMPTS[-1][0]:  # (else the run will say what fails)
-            raise StartError(f"{graph.name}: no sweep goes on from the values found for a start.")
-        return state, notes
+    def starts(
+        self,
+        streams: Iterable[np.random.Generator],
+        inits: Iterable[Values | None],
+        check: Callable[..., None],
+    ) -> tuple[list[Chain], dict[str, str]]:
+        """A start for each stream, and the origin of each value; the first one is checked as such.
 
-    return attempt(*ATTEMPTS[1]) if init else widest(attempt)
+        ``check`` raises an error where a state is no start; it is told whether it is the ``first``.
+        """
+        found, notes = list[Chain](), dict[str, str]()
+        for rng, init in zip(streams, inits, strict=True):
+            state, notes = self.start(rng, init, partial(check, first=not found))
+            found.append(Chain(state, rng))
+        return found, notes
+
+    def start(
+        self, rng: np.random.Generator, init: Values | None, check: Callable[[State], None]
+    ) -> tuple[State, dict[str, str]]:
+        """A start with auxiliary variables that passes a check, and the origin of each value.
+
+        A start that fails, but might pass with less of the spread (a `StartError`), is made again;
+        a start with values in ``init`` is tried once.
+        """
+
+        def attempt(spread: float, settle: bool) -> tuple[State, dict[str, str]]:
+            state, notes, goes_on = _after_pilots(self, rng, init, spread=spread, settle=settle)
+            self.program.augment(rng, state, self.constants)
+            check(state)
+            if not goes_on and spread > ATTEMPTS[-1][0]:  # (else the run will say what fails)
+                raise StartError(
+                    f"{self.graph.name}: no sweep goes on from the values found for a start."
+                )
+            return state, notes
+
+        return attempt(*ATTEMPTS[1]) if init else widest(attempt)
 
 
 def best_start(
@@ -101,21 +125,17 @@ def best_start(
     taken through the same once more, and the best state of all is the start. With values in
     ``init``, or without observations, the start is the state by the rule, and no sweep is made.
     """
-    state, notes, _ = _after_pilots(rng, graph, data, program, constants, init)
+    pilots = Pilots(graph, data, program, constants, Interpreted(program, constants))
+    state, notes, _ = _after_pilots(pilots, rng, init)
     return state, notes
 
 
 def _after_pilots(
-    rng: np.random.Generator,
-    graph: Graph,
-    data: Values,
-    program: Program,
-    constants: Constants,
-    init: Values | None = None,
-    **settings: Any,
+    pilots: Pilots, rng: np.random.Generator, init: Values | None = None, **settings: Any
 ) -> tuple[State, dict[str, str], bool]:
     """The best start, its notes, and whether sweeps go on from a candidate, if any is tried."""
-    mend = program.mended_by(rng, constants)
+    graph, data, program = pilots.graph, pilots.data, pilots.program
+    mend = program.mended_by(rng, pilots.constants)
     start, notes = initial_state(rng, graph, data, init, mend=mend, **settings)
     if init or not _observed(graph):
         return start, notes, True
@@ -123,27 +143,26 @@ def _after_pilots(
     drawn = set(start).union(*program.step_variables.values())
     for _ in range(ROUNDS):
         for candidate in _candidates(rng, graph, data, best, drawn):
-            fit = _fit_after_sweeps(rng, graph, data, program, constants, candidate)
+            fit = _fit_after_sweeps(pilots, rng, candidate)
             if fit > highest:
                 best, highest = candidate, fit
     return best, notes, highest > -np.inf
 
 
-def _fit_after_sweeps(
-    rng: np.random.Generator,
-    graph: Graph,
-    data: Values,
-    program: Program,
-    constants: Constants,
-    state: State,
-) -> float:
-    """The log density of the observations after a few sweeps from a state, made in place."""
+def _fit_after_sweeps(pilots: Pilots, rng: np.random.Generator, state: State) -> float:
+    """The log density of the observations after a few sweeps from a state, made in place.
+
+    Each candidate has a stream of its own: what is drawn from extreme ones, in whatever order,
+    changes nothing of the others and of the run.
+    """
+    (own,) = rng.spawn(1)
+    chain = Chain(state, own)
     try:
         with np.errstate(all="ignore"):
-            for _ in range(SWEEPS - 1):
-                program.advance(rng, state, constants, ())
-            program.sweep(rng, state, constants)
-            return observed_log_density(graph, {**data, **state})
+            while chain.sweep < SWEEPS - 1:
+                pilots.engine.sweeps(chain, SWEEPS - 1 - chain.sweep)
+            pilots.engine.sweeps(chain, 1, is_whole=True)
+            return observed_log_density(pilots.graph, {**pilots.data, **state})
     except FAILURES:
         return -np.inf
 

@@ -7,6 +7,7 @@ Densities, forward draws and ancestral order are read from the expressions of a 
 - the interpreter, which knows no generated code: `evaluation` (an expression at all positions),
   `operations` (one NumPy call each), `by_position` (the steps of recursions); `density` on top
 - the same density in other coordinates: `stand_ins`, arrays that stand for elements of others
-- simulation: `ancestral` (each statement after its parents), then `forward` (the draws)
+- simulation: `ancestral` (each statement after its parents), `lagged` (arrays that read themselves,
+  at once), then `forward` (the draws)
 - arrays of the user's and positions in messages: `alignment`, `positions`
 """

@@ -20,41 +20,50 @@ from gibbsppl.algebra.expressions import Expr, Leaf, dims_of, leaves_of, mention
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.errors import ModelError
 from gibbsppl.model.density import regions
-from gibbsppl.model.evaluation import Sizes, Values, evaluate
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
 
 Reads = Callable[[Statement, Statement], bool]
 
 
 def in_order(
-    graph: Graph, statements: Sequence[Statement], values: Values
+    graph: Graph,
+    statements: Sequence[Statement],
+    values: Values,
+    at_once: Callable[[Statement], bool] = lambda _: False,
 ) -> Iterator[Statement]:
     """The statements, or parts of statements, in ancestral order.
 
     ``values`` are read while the order is made: those of statements already passed may be new.
+    ``at_once`` says which of those that read their own array are left whole.
     """
 
     def reads(a: Statement, b: Statement) -> bool:
         own, other = a.target.array.name, b.target.array.name
         if own == other:  # (a density reads its own elements)
-            return any(mentions(e, (own,)) for e in _read_by(a))
+            return any(mentions(e, (own,)) for e in read_by(a))
         return bool(graph.network.has_edge(("array", other), ("factor", a.name)))
 
     for component in _components(statements, reads):
         if _is_plain(component, reads):
             yield from component
         else:
-            yield from _untangled(component, values, graph.sizes)
+            yield from _untangled(component, values, graph.sizes, at_once)
 
 
-def _untangled(component: list[Statement], values: Values, sizes: Sizes) -> Iterator[Statement]:
+def _untangled(
+    component: list[Statement],
+    values: Values,
+    sizes: Sizes,
+    at_once: Callable[[Statement], bool] = lambda _: False,
+) -> Iterator[Statement]:
     """The order of statements that mention one another: by element, else by position."""
 
     def reads(a: Statement, b: Statement) -> bool:
         return _reads_elements(a, b, values, sizes)
 
     for part in _components(component, reads):
-        if _is_plain(part, reads):
+        if _is_plain(part, reads) or (len(part) == 1 and at_once(part[0])):
             yield from part
         else:
             for here in _by_position(part, values, sizes):
@@ -81,14 +90,14 @@ def _is_plain(component: list[Statement], reads: Reads) -> bool:
     return len(component) == 1 and not reads(component[0], component[0])
 
 
-def _read_by(statement: Statement) -> list[Expr]:
+def read_by(statement: Statement) -> list[Expr]:
     """All expressions that must have values before the statement is drawn."""
     bounds = [b for b in (statement.lower, statement.upper) if b is not None]
     return [*(a for _, a in statement.arguments), *bounds, *statement.target.indices]
 
 
 def _leaves_read(statement: Statement, arrays: set[str]) -> set[Leaf]:
-    return set().union(*(leaves_of(e, arrays) for e in _read_by(statement)))
+    return set().union(*(leaves_of(e, arrays) for e in read_by(statement)))
 
 
 def _reads_elements(a: Statement, b: Statement, values: Values, sizes: Sizes) -> bool:
@@ -117,10 +126,10 @@ def _elements(
     leaf: Leaf, over: tuple[Range, ...], values: Values, sizes: Sizes
 ) -> NDArray[np.int64]:
     """The elements that a leaf names, as positions in the flattened array."""
-    return np.unique(_each_element(leaf, over, values, sizes))
+    return np.unique(each_element(leaf, over, values, sizes))
 
 
-def _each_element(
+def each_element(
     leaf: Leaf, over: tuple[Range, ...], values: Values, sizes: Sizes
 ) -> NDArray[np.int64]:
     """The element that a leaf names, at each position of ranges (or for all of an axis of them)."""
@@ -131,7 +140,7 @@ def _each_element(
 
 
 @dataclass(frozen=True, slots=True)
-class _Direction:
+class Direction:
     """One axis for each array of a component, and the sign in which positions are passed.
 
     ``filled`` are the elements of each array that the component fills.
@@ -146,8 +155,7 @@ def _by_position(
     component: list[Statement], values: Values, sizes: Sizes
 ) -> Iterator[list[Statement]]:
     """The component cut into parts, one list per position of the lagged axis."""
-    directions = _directions(component, values, sizes)
-    direction = next((d for d in directions if _respects(component, d, values, sizes)), None)
+    direction = direction_of(component, values, sizes)
     if direction is None:
         names = ", ".join(s.name for s in component)
         raise ModelError(
@@ -160,9 +168,17 @@ def _by_position(
         yield [parts[p] for parts in cut if p in parts]
 
 
+def direction_of(
+    component: list[Statement], values: Values, sizes: Sizes
+) -> Direction | None:
+    """The direction in which no element of a component is read before it is there, if any."""
+    directions = _directions(component, values, sizes)
+    return next((d for d in directions if _respects(component, d, values, sizes)), None)
+
+
 def _directions(
     component: list[Statement], values: Values, sizes: Sizes
-) -> Iterator[_Direction]:
+) -> Iterator[Direction]:
     by_name: dict[str, list[NDArray[np.int64]]] = {}
     for s in component:
         filled = _elements(s.target, regions(s, sizes), values, sizes)
@@ -171,18 +187,19 @@ def _directions(
     names = sorted(every)
     for axes in product(*(range(np.ndim(values[n])) for n in names)):
         for sign in (1, -1):
-            yield _Direction(dict(zip(names, axes, strict=True)), sign, every)
+            yield Direction(dict(zip(names, axes, strict=True)), sign, every)
 
 
 def _respects(
-    component: list[Statement], direction: _Direction, values: Values, sizes: Sizes
+    component: list[Statement], direction: Direction, values: Values, sizes: Sizes
 ) -> bool:
     """Whether no element is read from a later position, and the axis cuts some statement."""
     names = set(direction.axes)
     if any(_axis_range(s, direction.axes[s.target.array.name]) is None for s in component):
         return False
-    cuts = [_cut(s, direction.axes[s.target.array.name], values, sizes) for s in component]
-    if len(set().union(*cuts)) < 2:
+    axes = (direction.axes[s.target.array.name] for s in component)
+    places = (_positions(s, a, values, sizes) for s, a in zip(component, axes, strict=True))
+    if len(np.unique(np.concatenate(list(places)))) < 2:
         return False
     return all(
         not _is_unknown(leaf, names) and _lag(leaf, s, direction, values, sizes) >= 0
@@ -192,7 +209,7 @@ def _respects(
 
 
 def _lag(
-    leaf: Leaf, reader: Statement, direction: _Direction, values: Values, sizes: Sizes
+    leaf: Leaf, reader: Statement, direction: Direction, values: Values, sizes: Sizes
 ) -> float:
     """The smallest number of positions by which what is read comes before the reader.
 
@@ -203,7 +220,7 @@ def _lag(
     read = leaf.indices[direction.axes[leaf.array.name]]
     difference = evaluate(own, over, values, sizes) - evaluate(read, over, values, sizes)
     filled = direction.filled[leaf.array.name]
-    waits = np.isin(_each_element(leaf, over, values, sizes), filled)
+    waits = np.isin(each_element(leaf, over, values, sizes), filled)
     return float(np.where(waits, direction.sign * difference, np.inf).min(initial=np.inf))
 
 
@@ -218,7 +235,7 @@ def _axis_range(statement: Statement, axis: int) -> tuple[Range, ...] | None:
 def _cut(statement: Statement, axis: int, values: Values, sizes: Sizes) -> dict[int, Statement]:
     """The parts of the statement by their position on an axis of the target."""
     along = _axis_range(statement, axis) or ()
-    positions = evaluate(statement.target.indices[axis], along, values, sizes).reshape(-1)
+    positions = _positions(statement, axis, values, sizes)
     if not along:
         return {int(positions[0]): statement}
     (cut,) = along
@@ -226,6 +243,12 @@ def _cut(statement: Statement, axis: int, values: Values, sizes: Sizes) -> dict[
         int(p): replace(statement, over=_restricted(statement.over, cut, cut.start + j))
         for j, p in enumerate(positions)
     }
+
+
+def _positions(statement: Statement, axis: int, values: Values, sizes: Sizes) -> Floats:
+    """The positions on an axis of the target that a statement fills."""
+    along = _axis_range(statement, axis) or ()
+    return evaluate(statement.target.indices[axis], along, values, sizes).reshape(-1)
 
 
 def _restricted(over: tuple[Range, ...], cut: Range, position: int) -> tuple[Range, ...]:

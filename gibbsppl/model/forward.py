@@ -23,6 +23,7 @@ from gibbsppl.model.ancestral import in_order
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.lagged import Lagged, lagged
 from gibbsppl.model.operations import Bools
 from gibbsppl.runtime import simulation
 from gibbsppl.runtime.functions import leaves_few_digits
@@ -52,7 +53,7 @@ def simulate(
     def draw(statement: Statement, values: State) -> Floats:
         return drawn(rng, statement, values, graph.sizes)
 
-    state = walk(graph, data, draw, given=given, observed=observed)
+    state = walk(graph, data, draw, rng, given=given, observed=observed)
     return {name: as_declared(graph, name, state[name]) for name in targets_of(graph)}
 
 
@@ -75,18 +76,38 @@ def targets_of(graph: Graph) -> tuple[str, ...]:
 
 
 def walk(
-    graph: Graph, data: Values, draw: Draw, *, given: Values | None = None, observed: bool = True
+    graph: Graph,
+    data: Values,
+    draw: Draw,
+    rng: np.random.Generator,
+    *,
+    given: Values | None = None,
+    observed: bool = True,
 ) -> State:
     """All values, those of each statement filled in by ``draw(statement, values)`` in order.
 
-    ``draw`` is called once per statement, or per position of one that reads itself with a lag.
+    ``draw``, by the generator ``rng``, is called once per statement; of one that reads itself with
+    a lag a few times (`gibbsppl.model.lagged`), or once per position.
     """
     given = given or {}
     _refuse_potentials(graph)
     values = unfilled(graph, data, given)
-    for part in in_order(graph, _to_fill(graph, given, observed=observed), values):
+    chains: dict[str, Lagged] = {}
+
+    def at_once(statement: Statement) -> bool:
+        found = lagged(graph, statement, values)
+        if found is not None:
+            chains[statement.name] = found
+        return found is not None
+
+    for part in in_order(graph, _to_fill(graph, given, observed=observed), values, at_once):
         where = _free(part, values, graph.sizes, observed=observed)
-        fill(part, draw(part, values), values, graph.sizes, where=where)
+        chain = chains.pop(part.name, None)
+        if chain is None:
+            fill(part, draw(part, values), values, graph.sizes, where=where)
+        else:
+            drawn_ = chain.drawn(graph, rng, values, draw, where)
+            fill(part, drawn_, values, graph.sizes, where=where)
     return values
 
 

@@ -215,7 +215,7 @@ def _moments(
     def draw(statement: Statement, values: Values) -> Floats:
         return drawn(rng, statement, values, graph.sizes)
 
-    values = walk(graph, question.data, draw, given=given)
+    values = walk(graph, question.data, draw, rng, given=given)
     if not is_closed:
         return values[target], np.zeros(values[target].shape)
     means, variances = (np.full(_shape(graph, target), np.nan) for _ in range(2))

@@ -29,6 +29,9 @@ TYPES = ("float64", "float32")
 VARIABLE = "GIBBSPPL_BACKEND"
 
 MISSING = 'Numba is not installed, which {} needs: pip install "gibbsppl[fast]", or leave {}= out.'
+NOT_COMPILED = (
+    "No compiled sweep has this part: leave {}= out, or ask for backend='numpy', which has it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +102,15 @@ def engine_for(
     if asked.backend == "numpy":
         return numpy
     if asked.backend == "compiled":
+        needed = asked.of_loops or "backend='compiled'"
+        setting = needed.partition("=")[0]
         if not is_installed():
-            needed = asked.of_loops or "backend='compiled'"
-            raise RunError(MISSING.format(needed, needed.partition("=")[0]))
-        return (
-            Compiled(made()) if asked.threads is None else Threaded(made(), threads=asked.threads)
-        )
+            raise RunError(MISSING.format(needed, setting))
+        try:
+            loops = made()
+        except NotLoweredError as error:
+            raise NotLoweredError(f"{error} {NOT_COMPILED.format(setting)}") from error
+        return Compiled(loops) if asked.threads is None else Threaded(loops, threads=asked.threads)
     if not worth(lambda: _worth_of(made)).pays(sweeps):
         return numpy
     if not is_installed():

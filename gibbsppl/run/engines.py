@@ -38,8 +38,11 @@ class Engine(Protocol):
     def attributes(self) -> Mapping[str, Any]:
         """What is to be known of draws: the name of the back end, what else changes numbers."""
 
-    def sweeps(self, chain: Chain, at_most: int) -> int:
-        """Sweep a chain on, in place, as often as one call does; how often that was."""
+    def sweeps(self, chain: Chain, at_most: int, *, is_whole: bool = False) -> int:
+        """Sweep a chain on, in place, as often as one call does; how often that was.
+
+        A sweep that ``is_whole`` carries out the deferred steps, too.
+        """
 
     def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
         """Record draws of chain ``number``, as many as one call does; how many these were."""
@@ -57,10 +60,10 @@ class Interpreted:
         """The name of the back end."""
         return {"backend": "numpy"}
 
-    def sweeps(self, chain: Chain, at_most: int) -> int:
+    def sweeps(self, chain: Chain, at_most: int, *, is_whole: bool = False) -> int:
         """One sweep."""
         del at_most
-        advance(self.program, self.constants, chain, deferred=())
+        advance(self.program, self.constants, chain, deferred=None if is_whole else ())
         return 1
 
     def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
@@ -104,11 +107,11 @@ class Compiled:
         """The type of large arrays, if it is not the usual one."""
         return {"dtype": "float32"} if self.loops.is_single else {}
 
-    def sweeps(self, chain: Chain, at_most: int) -> int:
+    def sweeps(self, chain: Chain, at_most: int, *, is_whole: bool = False) -> int:
         """As many sweeps as take about a tenth of a second."""
         count = max(1, min(int(self.a_call), at_most))
         arrays = self.loops.arrays_of(chain.state)
-        self._timed(self.run(chain, arrays, count), count)
+        self._timed(self.run(chain, arrays, count, is_whole), count)
         self._put_back(chain, arrays, count)
         return count
 
@@ -129,9 +132,11 @@ class Compiled:
         recorder.drawn += count
         return count
 
-    def run(self, chain: Chain, arrays: Arrays, count: int) -> Callable[[], None]:
-        """What makes so many sweeps of arrays."""
-        arguments = self.loops.arguments(chain.rng, arrays, ())
+    def run(
+        self, chain: Chain, arrays: Arrays, count: int, is_whole: bool
+    ) -> Callable[[], None]:
+        """What makes so many sweeps of arrays, with the deferred steps or without."""
+        arguments = self.loops.arguments(chain.rng, arrays, None if is_whole else ())
         return lambda: self.runner.sweep(arguments, count)
 
     def record(self, chain: Chain, arrays: Arrays, r: Recorded) -> Callable[[], None]:
@@ -196,13 +201,16 @@ class Threaded(Compiled):
             self._functions = self.parts.compiled()
         return self._functions
 
-    def run(self, chain: Chain, arrays: Arrays, count: int) -> Callable[[], None]:
-        """What makes so many sweeps of arrays."""
+    def run(
+        self, chain: Chain, arrays: Arrays, count: int, is_whole: bool
+    ) -> Callable[[], None]:
+        """What makes so many sweeps of arrays, with the deferred steps or without."""
         sweeping = self.sweeping(chain, arrays, {})
+        deferred = sweeping.deferred if is_whole else ()
 
         def run() -> None:
             for _ in range(count):
-                sweeping.sweep(self.each)
+                sweeping.sweep(self.each, deferred)
 
         return run
 

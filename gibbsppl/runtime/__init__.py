@@ -15,8 +15,8 @@ All that a generated module calls is exported here. The rooms:
   of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`
 - what is known of `steps`
-- of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables` and
-  `position_tables` that they read, `tuning` of moves as arrays
+- of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
+  `eliminations` and `position_tables` that they read, `tuning` of moves as arrays
 - types of arguments and results: `types`
 """
 

@@ -60,7 +60,7 @@ def gamma_of(rng: Generator, shape: Numbers, rate: Numbers, size: Size) -> Numbe
     if least(shape) < SMALL_SHAPE:
         return from_log(log_gamma_of(rng, shape, size) - np.log(require_positive(rate)))
     # (without a size, scalar parameters are drawn twice as fast)
-    return positive(rng.standard_gamma(shape, size or None) / rate)
+    return positive(rng.standard_gamma(shape, size or None) / require_positive(rate))
 
 
 def log_gamma_of(rng: Generator, shape: Numbers, size: Size) -> Floats:
@@ -80,7 +80,7 @@ def inverse_gamma_of(rng: Generator, shape: Numbers, scale: Numbers, size: Size)
     if least(shape) < SMALL_SHAPE:
         return from_log(np.log(require_positive(scale)) - log_gamma_of(rng, shape, size))
     inverted = positive(rng.standard_gamma(shape, size or None))
-    return positive(np.minimum(scale / inverted, HUGE))
+    return positive(np.minimum(require_positive(scale) / inverted, HUGE))
 
 
 def chi_squared(rng: Generator, eta_1: Numbers, size: Size) -> Numbers:
@@ -90,12 +90,12 @@ def chi_squared(rng: Generator, eta_1: Numbers, size: Size) -> Numbers:
 
 def exponential(rng: Generator, eta_1: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 x`` on x > 0."""
-    return positive(rng.standard_exponential(size) / -eta_1)
+    return positive(rng.standard_exponential(size) / require_positive(-eta_1))
 
 
 def half_normal(rng: Generator, eta_1: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 x**2`` on x > 0."""
-    return positive(np.abs(rng.standard_normal(size)) * np.sqrt(-0.5 / eta_1))
+    return positive(np.abs(rng.standard_normal(size)) * np.sqrt(0.5 / require_positive(-eta_1)))
 
 
 def log_normal(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
@@ -111,7 +111,7 @@ def laplace(rng: Generator, eta_1: Numbers, size: Size, mu: Numbers) -> Numbers:
 def weibull(rng: Generator, eta_1: Numbers, size: Size, shape: Numbers) -> Numbers:
     """Draws with log density ``eta_1 x**shape + (shape - 1) log(x)``."""
     logs = logs_of(rng.standard_exponential(size))
-    return from_log((logs - np.log(require_positive(-eta_1))) / shape)
+    return from_log((logs - np.log(require_positive(-eta_1))) / require_positive(shape))
 
 
 def pareto(rng: Generator, eta_1: Numbers, size: Size, minimum: Numbers) -> Numbers:
@@ -121,7 +121,8 @@ def pareto(rng: Generator, eta_1: Numbers, size: Size, minimum: Numbers) -> Numb
 
 def pareto_of(rng: Generator, shape: Numbers, minimum: Numbers, size: Size) -> Numbers:
     """``minimum * exp(E / shape)``, above the minimum and at most the largest number."""
-    logs = rng.standard_exponential(size) / require_positive(shape) + np.log(minimum)
+    start = np.log(require_positive(minimum))
+    logs = rng.standard_exponential(size) / require_positive(shape) + start
     return np.maximum(from_log(logs), np.nextafter(minimum, math.inf))
 
 
@@ -166,7 +167,8 @@ def bernoulli(rng: Generator, eta_1: Numbers | FewLogOdds, size: Size) -> Wholes
         return few_gates(rng, eta_1).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
         # (``u < 1 / (1 + exp(-eta))``, without a division; where exp overflows it is false)
-        drawn = rng.random(size) * (1.0 + np.exp(np.negative(eta_1))) < 1.0
+        odds = 1.0 + np.exp(np.negative(eta_1))
+        drawn = rng.random(size) * require_positive(odds) < 1.0
     return drawn.astype(np.int64)
 
 
@@ -196,13 +198,14 @@ def geometric(rng: Generator, eta_1: Numbers, size: Size) -> Values:
     >>> geometric(np.random.default_rng(1), -1e-300, (2,)) > 1e299
     array([ True,  True])
     """
-    failures = np.floor(rng.standard_exponential(size) / -np.asarray(eta_1, dtype=float))
+    rate = require_positive(-np.asarray(eta_1, dtype=float))
+    failures = np.floor(rng.standard_exponential(size) / rate)
     return _as_integers(failures)
 
 
 def negative_binomial(rng: Generator, eta_1: Numbers, size: Size, n: Numbers) -> Values:
     """Draws of the number of failures before n successes, ``eta_1 = log(1 - p)``."""
-    odds = 1.0 / np.expm1(-np.asarray(eta_1, dtype=float))
+    odds = 1.0 / np.expm1(require_positive(-np.asarray(eta_1, dtype=float)))
     if not np.any(odds * np.maximum(n, 1.0) > LARGEST_COUNT):
         return rng.negative_binomial(n, -np.expm1(eta_1), size)[()]
     rates = rng.standard_gamma(n, size) * odds

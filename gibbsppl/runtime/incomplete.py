@@ -16,7 +16,8 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from gibbsppl.runtime.types import Floats, Numbers
+from gibbsppl.runtime.near_zero import log_one_minus_exp
+from gibbsppl.runtime.types import Flags, Floats, Numbers
 
 __all__ = [
     "log_beta",
@@ -39,6 +40,13 @@ STIRLING = 16.0
 FAR = 30.0
 STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
+# From this shape on a series below the mean may have more terms than SciPy's. From the next one on,
+# and next to it, two terms of Temme's expansion have all digits; the second in powers of eta.
+MANY = 1e5
+LARGE = 1e6
+NEXT_TO = 0.1
+SECOND = (-1 / 540, -1 / 288, 1 / 378, -77 / 77760, 1 / 4860)
+
 # A difference that is no smaller than this, in proportion to what is subtracted, has its digits.
 FEW_LOST = 1 / 16
 
@@ -55,7 +63,11 @@ def log_gamma_p(a: Numbers, x: Numbers) -> Numbers:
     """
     a, x = np.broadcast_arrays(np.asarray(a, float), x)
     tails = scipy.special.gammainc(a, x), scipy.special.gammaincc(a, x)
-    return _log_tail(*tails, _log_gamma_p_deep, a, x)
+    found = np.asarray(_log_tail(*tails, _log_gamma_p_deep, a, x))
+    large = _is_below_large(a, x)
+    if large.any():
+        found[large] = _log_gamma_p_large(a[large], x[large])
+    return found[()]
 
 
 def log_gamma_q(a: Numbers, x: Numbers) -> Numbers:
@@ -66,7 +78,11 @@ def log_gamma_q(a: Numbers, x: Numbers) -> Numbers:
     """
     a, x = np.broadcast_arrays(np.asarray(a, float), x)
     tails = scipy.special.gammaincc(a, x), scipy.special.gammainc(a, x)
-    return _log_tail(*tails, _log_gamma_q_deep, a, x)
+    found = np.asarray(_log_tail(*tails, _log_gamma_q_deep, a, x))
+    large = _is_below_large(a, x)
+    if large.any():
+        found[large] = log_one_minus_exp(_log_gamma_p_large(a[large], x[large]))
+    return found[()]
 
 
 def log_gamma_u(a: Numbers, x: Numbers) -> Numbers:
@@ -137,6 +153,42 @@ def _log_tail(p: Floats, rest: Floats, deep: Callable[..., Floats], *args: Float
     return result[()]
 
 
+def _is_below_large(a: Floats, x: Floats) -> Flags:
+    """Where SciPy's series ends too early: below the mean of a large shape."""
+    return (a >= MANY) & (a < math.inf) & (x > 0) & (x < a)
+
+
+def _log_gamma_p_large(a: Floats, x: Floats) -> Floats:
+    """The log of P below a large shape, by a series, or next to a very large one by Temme's."""
+    found = np.empty(np.shape(x))
+    near = (a >= LARGE) & (a - x <= NEXT_TO * a)
+    found[near] = _log_gamma_p_next_to(a[near], x[near])
+    a, x = a[~near], x[~near]
+    total, term, n = np.ones(x.shape), np.ones(x.shape), 0
+    while (term > EPS / 4 * total).any():  # (DLMF 8.11.4)
+        n += 1
+        term *= x / (a + n)
+        total += term
+    found[~near] = _log_gamma_head(a, x) + np.log(total)
+    return found
+
+
+def _log_gamma_p_next_to(a: Floats, x: Floats) -> Floats:
+    """The log of P for a very large shape next to x: N. M. Temme (1979), DLMF 8.12."""
+    share = (x - a) / a
+    exponent = a * _log_less_line(x, a)
+    eta = np.copysign(np.sqrt(-2.0 * exponent / a), share)
+    # eta / share is the root of 1 + share * rest; the first term is 1 / share - 1 / eta
+    rest = np.zeros(x.shape)
+    for k in range(18, 0, -1):
+        rest = -rest * share - 2.0 / (k + 2)
+    root = np.sqrt(1.0 + share * rest)
+    terms = rest / (root * (root + 1.0)) + np.polynomial.polynomial.polyval(eta, SECOND) / a
+    log_p = scipy.special.log_ndtr(eta * np.sqrt(a))
+    scale = exponent - 0.5 * np.log(2 * math.pi * a)
+    return np.asarray(log_p + np.log1p(-np.exp(scale - log_p) * terms))
+
+
 def _log_gamma_p_deep(a: Floats, x: Floats) -> Floats:
     """``x**a exp(-x) / gamma(a + 1)`` times ``1 / (1 - x/(a+1 + x/(a+2 - (a+1) x/(a+3 + ..``."""
 
@@ -201,7 +253,7 @@ def _log_gamma_head(a: Floats, x: Floats) -> Floats:
     """``log(x**a exp(-x) / gamma(a + 1))``: for large a from how far x is from a."""
     large = np.maximum(a, STIRLING)
     peak = -0.5 * np.log(2 * math.pi * large) - _stirling_rest(large)
-    close = large * _log_ratio(x, large, x - large) - (x - large) + peak
+    close = large * _log_less_line(x, large) + peak
     return np.where(a < STIRLING, a * np.log(x) - x - _log_gamma_1p(a), close)
 
 
@@ -294,6 +346,21 @@ def _log_ratio(x: Floats, y: Floats, gap: Floats) -> Floats:
     share = gap / y
     close = np.abs(share) < 0.5
     return np.where(close, np.log1p(np.where(close, share, 0.0)), np.log(x / y))
+
+
+def _log_less_line(x: Floats, y: Floats) -> Floats:
+    """``log(x / y) - (x / y - 1)``, with all digits of what is near 0."""
+    share = (x - y) / y
+    # (log(1 + s) is twice the inverse hyperbolic tangent of s / (2 + s))
+    small = np.where(np.abs(share) <= 0.5, share, 0.0)
+    r = small / (2.0 + small)
+    total, power, k = np.zeros(r.shape), np.ones(r.shape), 3
+    while (power > EPS / 4).any():
+        total += power / k
+        power *= r * r
+        k += 2
+    close = 2.0 * r * r * r * total - r * small
+    return np.where(np.abs(share) <= 0.5, close, np.log(x / y) - share)
 
 
 def _stirling_rest(x: Floats) -> Floats:

@@ -8,6 +8,7 @@ Econometrics 75, 79-97; S. L. Scott 2002, Journal of the American Statistical As
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -184,7 +185,8 @@ def _by_time(log_transitions: Floats, axis: int, shape: tuple[int, ...]) -> Floa
     if max(by_time.shape[3:], default=1) > 1:
         rest = [n for a, n in enumerate(shape) if a != axis]
         by_time = np.broadcast_to(by_time, (len(by_time), size, size, *rest))
-    by_time = np.moveaxis(by_time.reshape(len(by_time), size, size, -1), -1, 1)
+    sequences = math.prod(by_time.shape[3:])  # (of a single label nothing else would tell)
+    by_time = np.moveaxis(by_time.reshape(len(by_time), size, size, sequences), -1, 1)
     return np.broadcast_to(by_time, (count, *by_time.shape[1:]))
 
 

@@ -32,6 +32,8 @@ from gibbsppl.runtime.types import (
 
 # Neal's limit on the size of a slice, in widths; shared at random between the two sides.
 STEPS_OUT = 64
+# Integers of 64 bits are smaller.
+NO_INTEGER = 2.0**63
 # How many times the typical width a width may be.
 WIDEST = 4
 
@@ -287,15 +289,20 @@ def slice_integers(
     upper: Values = np.inf,
 ) -> Ints:
     """A slice move of every whole number at once, as the floor of a real one."""
-    real = np.asarray(x) + rng.random(np.shape(x))
+    now = np.asarray(x, dtype=float)
+    real = now + rng.random(np.shape(x))
+    real = np.where(np.floor(real) == now, real, now)  # (rounded up, it would be of the next one)
     # (labels are read as positions of other arrays)
     are_labels = np.isfinite(lower).all() and np.isfinite(upper).all()
+    end = np.add(upper, 1.0)
 
     def of_real(v: Values) -> Numbers:
-        whole = np.floor(v)
-        return log_density(whole.astype(np.intp) if are_labels else whole)
+        outside = (v >= end) | (np.abs(v) >= NO_INTEGER)
+        whole = np.where(outside, now, np.floor(v))
+        found = log_density(whole.astype(np.intp) if are_labels else whole[()])
+        return np.where(outside, -np.inf, found)[()]
 
-    new = slice_batch(rng, real, of_real, width, lower, np.add(upper, 1.0))
+    new = slice_batch(rng, real, of_real, width, lower, end)
     return np.asarray(np.floor(new)).astype(np.intp)[()]
 
 

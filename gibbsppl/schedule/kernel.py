@@ -52,7 +52,7 @@ class Kernel:
     def lower(self, workshop: Any, step: Any) -> None:
         """The statements of a move in a sweep as a value (`gibbsppl.code.lowering`)."""
         del workshop
-        raise NotLoweredError(f"{step.name}: {self}.")
+        raise NotLoweredError(f"{step.name}: {self}, a function in Python that loops do not call.")
 
     def functions(self, module: Any, step: Any) -> list[str]:
         """Functions of generated code that the lines call, beside that of the log density."""

@@ -2,14 +2,13 @@
 
     python tests/benchmarks/compiled.py [workload] ...     # all of them without a name
     python tests/benchmarks/compiled.py --list
-    python tests/benchmarks/compiled.py linear > linear.csv
     python tests/benchmarks/compiled.py netflix            # 100 million ratings: 6 GB, ten minutes
 
 A row of a Markdown table for each measurement: what ours takes and what the peer takes (medians of
 CPU seconds of a sweep, or of effective draws per CPU second), the ratio, the target, the verdict.
 Both take turns in one run; the ratio is the median over the turns. The peers are programs of their
 own (JAGS on the PATH; ``pip install smurff myfm poismf tomotopy``): where one is missing the row
-says so. ``linear`` prints the cost of a sweep at n, 4 n and 16 n, as lines of numbers.
+says so.
 """
 
 # Threads and paths are set before what reads them is imported.
@@ -40,7 +39,6 @@ import peers
 import startup
 from side_by_side import (
     HEADER,
-    TURNS,
     Row,
     beside,
     by_hand,
@@ -212,34 +210,6 @@ def rats_5000():
     yield from small("rats 5000 x 20")
 
 
-# ---- growth with size ----------------------------------------------------------------------------
-
-GROWING = {
-    "mixture of numbers, K = 5": (5000, lambda n: large_models.mixture(large_models.numbers(n), 5)),
-    "hidden Markov, K = 5": (2000, lambda n: large_models.markov(large_models.chain(n), 5)),
-    "groups of 5": (1000, large_models.groups),
-    "mixed model": (5000, lambda n: large_models.mixed(n, n // 20)),
-    "BPMF, K = 10": (
-        50_000, lambda n: large_models.factorisation(large_models.ratings(n), 10),
-    ),
-    "Poisson factorisation, K = 20": (
-        50_000, lambda n: large_models.sparse_counts(large_models.counts(n), 20),
-    ),
-}  # fmt: skip
-
-
-def linear():
-    """Nanoseconds of a sweep by size: lines of name, n, for each n, the ratio to the smallest."""
-    yield "model,n,ns a sweep,ns for each of n,relative"
-    for name, (least, model) in GROWING.items():
-        first = None
-        for n in (least, 4 * least, 16 * least):
-            seconds = in_loops(model(n), blocks=False)
-            found = min(seconds(3) for _ in range(TURNS)) * 1e9
-            first = first or found / n
-            yield f'"{name}",{n},{found:.0f},{found / n:.2f},{found / n / first:.2f}'
-
-
 WORKLOADS = {
     **{name: partial(small, name) for name in effective_draws.SMALL if name != "rats 5000 x 20"},
     "seeds": seeds,
@@ -253,11 +223,10 @@ WORKLOADS = {
     "ising": ising,
     "mixed": mixed,
     "rats 5000 x 20": rats_5000,
-    "linear": linear,
     "netflix": netflix,
 }
 # What is measured where it is asked for by name alone.
-ASKED_FOR = ("linear", "netflix")
+ASKED_FOR = ("netflix",)
 
 
 def main(*names):
@@ -265,8 +234,7 @@ def main(*names):
     if names == ("--list",):
         print("\n".join(WORKLOADS))
         return
-    if names != ("linear",):
-        print(HEADER)
+    print(HEADER)
     for name in names or (n for n in WORKLOADS if n not in ASKED_FOR):
         for row in WORKLOADS[name]():
             print(row, flush=True)

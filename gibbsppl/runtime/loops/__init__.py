@@ -6,8 +6,8 @@
 - by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
   `concave_hull`), `slices` (along lines of `tied` entries), `walks`, `vector_walks`, `elliptical`
   (with `normal_parts`)
-- `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions` and
-  `normalisers`; `elementary` ones; `copies` of vectors
+- `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
+  `passage` and `normalisers`; `elementary` ones; `copies` of vectors
 
 Two packages come of the same files: here they are plain Python; `gibbsppl.runtime.compiled` has
 them compiled. Generated loops call either by the same names, so that what is compiled is tested

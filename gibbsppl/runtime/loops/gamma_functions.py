@@ -8,7 +8,17 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import zetac
 
-from gibbsppl.runtime.incomplete import EPS, FAR, FEW_LOST, STIRLING, STIRLING_SERIES, TINY
+from gibbsppl.runtime.incomplete import (
+    EPS,
+    FAR,
+    FEW_LOST,
+    LARGE,
+    NEXT_TO,
+    SECOND,
+    STIRLING,
+    STIRLING_SERIES,
+    TINY,
+)
 
 from . import kernel
 from .normal_functions import HALF_LOG_2_PI, log_one_minus_exp, normal_log_cdf
@@ -25,11 +35,6 @@ LOG_GAMMA_SERIES = tuple((-1) ** k * float(zetac(k)) / k for k in range(2, 27))
 LOW = 1.1
 # The fraction takes fewer terms than this wherever it is used, and does not wait for ever.
 MOST_TERMS = 100_000
-# From this shape on, and next to it, two terms of Temme's expansion have all digits: DLMF 8.12.
-LARGE = 1e6
-NEXT_TO = 0.1
-# The second term of it, in powers of eta.
-SECOND = (-1 / 540, -1 / 288, 1 / 378, -77 / 77760, 1 / 4860)
 
 
 @kernel

@@ -22,7 +22,7 @@ from math import inf, log
 import numpy as np
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.moves import STEPS_OUT, WIDEST
+from gibbsppl.runtime.moves import NO_INTEGER, STEPS_OUT, WIDEST
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import kernel
@@ -45,8 +45,6 @@ SIZE = 17
 # Stages: nothing is asked yet; then what the log density that is asked for is of.
 STARTED, CURRENT, LEFT_END, RIGHT_END, CANDIDATE, MOVED = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 
-# Integers of 64 bits are smaller.
-NO_INTEGER = 2.0**63
 SMALLEST_WIDTH = float(np.finfo(float).tiny)
 
 NO_DENSITY = "slice: the current value has no finite log density."
@@ -78,7 +76,9 @@ def slice_whole_start(
     rng: Generator, work: Floats, x: float, lower: float, upper: float, width: float
 ) -> None:
     """Begin a move of a whole number, as the floor of a real one."""
-    slice_start(work, x + rng.random(), lower, upper + 1.0, width)
+    real = x + rng.random()
+    real = real if np.floor(real) == x else float(x)  # (rounded up, it would be of the next one)
+    slice_start(work, real, lower, upper + 1.0, width)
     work[WHOLE] = True
 
 

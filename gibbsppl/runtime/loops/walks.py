@@ -20,12 +20,12 @@ from math import ceil, copysign, exp, inf, isfinite, isinf, log1p, nan
 import numpy as np
 
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.moves import NO_INTEGER
 from gibbsppl.runtime.types import Floats, Generator
 from gibbsppl.runtime.walks import POWER
 
 from . import kernel
 from .elementary import exp_of, log_of
-from .slices import NO_INTEGER
 
 APART: Mapping[str, str] = {
     "walk_next": "many elements of an array step together: first all steps, then who takes them",
