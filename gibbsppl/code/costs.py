@@ -6,51 +6,145 @@ on the model, its sizes and the number of sweeps alone, so that it is the same e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
 
-from gibbsppl.code.arrays.expressions import Number, Size, Span
-from gibbsppl.code.arrays.statements import Choice, Draw, Loop, Statement, inner, spans_of
-from gibbsppl.code.arrays.sweeps import Sweep, every
+from gibbsppl.code.arrays.costs import is_dear
+from gibbsppl.code.arrays.expressions import Apply, Element, Expr, Number, Reduce, Size, Span, walk
+from gibbsppl.code.arrays.statements import (
+    Add,
+    Choice,
+    Draw,
+    Loop,
+    Statement,
+    expressions_of,
+    inner,
+    spans_of,
+)
+from gibbsppl.code.arrays.sweeps import Sweep, every, made_by
 from gibbsppl.code.worth import Worth
 
-# Seconds that NumPy takes for a statement whatever the arrays, for a draw by a log density, and
-# for each of its elements.
-A_STATEMENT, A_DENSITY, AN_ELEMENT = 4e-6, 60e-6, 4e-6
-# Seconds that loops save for each number that a statement computes.
-A_NUMBER = 1e-9
+# Seconds that NumPy takes for a number that a statement computes, a sum, an array, however large
+# they are; for a draw of a number and of an array.
+A_VALUE, A_SUM, AN_ARRAY, A_DRAW, MANY_DRAWS = 0.3e-6, 1.2e-6, 1.5e-6, 1.3e-6, 5e-6
+# Seconds that loops save at each position for an operation, a dear function, a draw.
+AN_OPERATION, A_FUNCTION, AN_ELEMENT = 1.2e-9, 5e-9, 8e-9
 # Seconds that compiling takes: a part whatever the sweep, and for each statement.
 COMPILING, A_LINE = 2.0, 0.06
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What NumPy takes for a call of a kernel, and what loops save for each number that it reads.
+
+    ``many``: for a call that draws many elements together, if that is another algorithm.
+    """
+
+    call: float
+    number: float = 0.0
+    many: float = 0.0
+
+
+# Kernels that take longer than a draw from a family: those of labels, of matrices, of densities
+# (which are evaluated several times).
+COSTS: Mapping[str, Cost] = {
+    "labels": Cost(15e-6, 12e-9),
+    "labels_of_block": Cost(15e-6, 12e-9),
+    "chain": Cost(300e-6, 80e-9),
+    "chain_by_step": Cost(300e-6, 80e-9),
+    "concave": Cost(80e-6, many=1.8e-3),
+    "slice": Cost(15e-6, many=0.2e-3),
+    "slice_whole": Cost(15e-6, many=0.2e-3),
+    "dirichlet": Cost(8e-6, 10e-9),
+    "wishart": Cost(60e-6),
+    "mvnormal": Cost(20e-6),
+}
+# How often a log density is evaluated.
+EVALUATIONS = 6
+
+
 def worth_of(sweep: Sweep, sizes: Mapping[str, int]) -> Worth:
     """The seconds that a sweep in loops saves, and those that compiling it takes."""
-    saved = sum(_saved(s, sizes, 1) for s in sweep.statements)
+    counts = {n: prod(sizes.get(d, 1) for d in a.dims) for n, a in sweep.arrays.items()}
+    work = _Costs(sizes, counts)
+    saved = sum(work.saved(s, 1) for s in sweep.statements)
     lines = sum(1 for _ in every(sweep.every))
     return Worth(saved, COMPILING + A_LINE * lines)
 
 
-def _saved(s: Statement, sizes: Mapping[str, int], times: int) -> float:
-    """The seconds that a statement takes longer in NumPy, carried out so many times."""
-    count = _count(spans_of(s), sizes)
-    if isinstance(s, Choice):
-        return sum(_saved(b, sizes, times) for b in inner(s)) / max(1, len(s.bodies))
-    if isinstance(s, Loop):
-        return sum(_saved(b, sizes, times * count) for b in s.body)
-    found = A_STATEMENT * times + A_NUMBER * times * count
-    if isinstance(s, Draw) and s.density is not None:
-        # (independent elements are drawn together)
-        found += A_DENSITY + AN_ELEMENT * times
-        found += sum(_saved(b, sizes, 1) for b in inner(s))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """The sizes of dims, and how many elements arrays have."""
 
+    sizes: Mapping[str, int]
+    counts: Mapping[str, int]
 
-def _count(spans: Iterable[Span], sizes: Mapping[str, int]) -> int:
-    """The number of positions of spans."""
-    found = 1
-    for span in spans:
-        match span.stop:
+    def saved(self, s: Statement, around: int) -> float:
+        """The seconds that a statement takes longer in NumPy, at so many positions around it."""
+        if isinstance(s, Choice):
+            return sum(self.saved(b, around) for b in inner(s)) / max(1, len(s.bodies))
+        if isinstance(s, Loop):
+            # (elements are drawn together by colours, or in loops that are compiled without this)
+            count = around * self.count(s)
+            return sum(self.saved(b, count) for b in s.body)
+        count = around * self.count(s)
+        operations = [e for x in expressions_of(s) for e in _operations(x)]
+        dear = [e for e in operations if is_dear(e) and not any(map(is_dear, e.parts))]
+        numbers = count * (AN_OPERATION * (1 + len(operations)) + A_FUNCTION * len(dear))
+        if isinstance(s, Draw):
+            return numbers * (EVALUATIONS if s.density is not None else 1) + self.drawn(s, count)
+        return numbers + (A_SUM if isinstance(s, Add) else AN_ARRAY if count > 1 else A_VALUE)
+
+    def drawn(self, s: Draw, count: int) -> float:
+        """The seconds that a draw takes longer."""
+        own = [self.length(a.own) for a in s.arguments]
+        cost = COSTS.get(s.kernel, Cost(A_DRAW, AN_ELEMENT, MANY_DRAWS))
+        numbers = count * max(own, default=1)
+        call = cost.many if cost.many and numbers > 1 else cost.call
+        evaluated = sum(self.saved(b, 1) for b in inner(s))
+        return call + cost.number * numbers + EVALUATIONS * evaluated
+
+    def count(self, s: Statement) -> int:
+        """The number of positions of a statement; of tables, the elements that it makes."""
+        spans = spans_of(s)
+        if any(_is_of_table(x) for x in spans):
+            made = {n for b in every([s]) for n in made_by(b)}
+            return max((self.counts[n] for n in made if n in self.counts), default=1)
+        return self.length(spans)
+
+    def length(self, spans: Iterable[Span]) -> int:
+        """The number of positions of spans."""
+        return prod(max(1, self.number(s.stop)) for s in spans)
+
+    def number(self, e: Expr) -> int:
+        """A size, or about that of what is computed of sizes."""
+        match e:
             case Number(value=value):
-                found *= int(value)
+                return int(value)
             case Size(dim=dim):
-                found *= sizes.get(dim, 1)  # (of tables, which are not made yet)
-    return found
+                return self.sizes.get(dim, 1)  # (of tables, which are not made yet)
+            case Apply(function="smaller", arguments=(one, _)):
+                return self.number(one)
+            case Apply(function="//", arguments=(one, other)):
+                return self.number(one) // max(1, self.number(other))
+            case Apply(function="+", arguments=arguments):
+                return sum(self.number(a) for a in arguments)
+            case Apply(function="neg", arguments=(inside,)):
+                return -self.number(inside)
+        return 1
+
+
+def _operations(e: Expr) -> Iterator[Apply]:
+    """The operations of an expression, without those of indices: NumPy has slices for these."""
+    if isinstance(e, Element):
+        return
+    if isinstance(e, Apply):
+        yield e
+    for part in e.parts:
+        yield from _operations(part)
+
+
+def _is_of_table(span: Span) -> bool:
+    """Whether a table says where a span ends."""
+    return bool(span.stop.arrays) and not any(isinstance(e, Reduce) for e in walk(span.stop))
