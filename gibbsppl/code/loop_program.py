@@ -16,6 +16,7 @@ from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
+from gibbsppl.code.arrays.fours import in_fours
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
@@ -44,6 +45,7 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
     lifted,
     shared,
     halved,
+    in_fours,
 )
 
 

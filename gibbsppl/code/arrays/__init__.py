@@ -9,7 +9,8 @@ passes and printers do.
   functions; `naming` of new arrays; `evaluation` of what depends on data alone
 - passes: `blocks` of labels; `buffers` of vectors that kernels read; `contraction`: sums as arrays
   of their own, some by `groups`; `lifting` of dear functions out of loops; `sharing`: what is equal
-  is computed once, what depends on data alone beforehand; `halves` of symmetric sums; `fusion`:
-  statements over the same dim as one loop; `storage`: the axes that arrays need; `loads`: what is
-  read once in a loop; `numbers` of data and priors in tables; `recursions` and their `systems`
+  is computed once, what depends on data alone beforehand; `halves` of symmetric sums; sums in
+  `fours` of members; `fusion`: statements over the same dim as one loop; `storage`: the axes that
+  arrays need; `loads`: what is read once in a loop; `numbers` of data and priors in tables;
+  `recursions` and their `systems`
 """
