@@ -310,6 +310,13 @@ REDUCTIONS = {
     "a sum": (el("b", J), total(EVERY_I, times(el("w", I, J), el("a", I)))),
     "a sum over two": (el("v"), total((EVERY_I, EVERY_J), times(el("w", I, J), el("b", J)))),
     "a sum of no dim of its own": (el("t", K), total(EVERY_I, el("v"))),
+    "a sum of a product with a matrix": (
+        el("b", J),
+        total(
+            (EVERY_I, Span("n", ZERO, Size("j"))),
+            times(el("u", I, Position("n")), el("m", Position("n"), J)),
+        ),
+    ),
     "a sum of a part": (el("v"), total(Span("i", ONE, Size("i")), el("x", I))),
     "a sum of neighbours": (
         el("v"),
@@ -475,6 +482,23 @@ def test_a_sum_may_end_where_the_loop_around_it_is():
     sweep = sweep_of(Loop((EVERY_I,), (Store(el("a", I), value),)))
 
     assert_same(printed(sweep), interpreted(sweep))
+
+
+def test_a_sum_over_what_one_factor_has_alone_goes_before_the_others():
+    """A matrix is multiplied by the sum of vectors, not by each of them."""
+    target, value = REDUCTIONS["a sum of a product with a matrix"]
+    smaller = total((EVERY_I, EVERY_J), times(el("u", I, J), el("w", I, J), el("c", K)))
+    added, kept = (
+        [s for s in contracted(sweep_of(set_to(*case))).statements if isinstance(s, Add)]
+        for case in ((target, value), (el("t", K), smaller))
+    )
+
+    assert [str(s) for s in added] == [
+        "add sum_u[n] += u[i, n]  for i, n in 0..size(j)",
+        "add sum_m_sum_u[j] += sum_u[n] * m[n, j]  for n in 0..size(j), j",
+    ]
+    # (what would be summed first is no larger than one of the others)
+    assert [str(s.over[0]) for s in kept] == ["i"]
 
 
 def test_a_one_hot_sum_visits_each_position_once():

@@ -122,7 +122,7 @@ def test_data_that_nothing_can_have_led_to_are_an_error():
             kernel(np.random.default_rng(1), np.zeros((2, 2)), lost, 0, out, known, out)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 8, 17])
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 16, 17, 22])
 def test_matrices_are_those_of_dense_algebra(size):
     rng = np.random.default_rng(size)
     Q = positive_definite(rng, size)
@@ -157,7 +157,8 @@ def test_matrices_without_an_inverse_or_a_factor():
     assert np.isnan(found).all()
     matrices.inverse(ones[::-1] - np.eye(2), found)  # (a pivot of 0 at first)
     np.testing.assert_array_equal(found, ones - np.eye(2))
-    for matrix in (ones, -ones, np.nan * ones):
+    large = np.eye(matrices.LEAST_COLUMNS)
+    for matrix in (ones, -ones, np.nan * ones, large - 0.5, -large, np.nan * large):
         assert np.isnan(matrices.logdet(matrix.copy()))
         assert not matrices.factorised(matrix.copy())
         with pytest.raises(ValueError, match="a precision matrix is not positive definite"):
@@ -377,12 +378,13 @@ def test_compiled_draws_equal_plain_ones(name):
 
 
 @pytest.mark.slow
-def test_compiled_matrices_equal_plain_ones():
+@pytest.mark.parametrize("size", [7, 22])
+def test_compiled_matrices_equal_plain_ones(size):
     pytest.importorskip("numba")
     from gibbsppl.runtime.compiled import matrices as compiled
 
-    Q = positive_definite(np.random.default_rng(23), 7)
-    found = np.zeros((2, 3, 7, 7))
+    Q = positive_definite(np.random.default_rng(23), size)
+    found = np.zeros((2, 3, size, size))
     for (own, out, other), kernels in zip(found, (matrices, compiled), strict=True):
         own[:] = Q
         kernels.cholesky(own)

@@ -17,6 +17,7 @@ from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.few import written_out
+from gibbsppl.code.arrays.fours import in_fours
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
@@ -49,6 +50,7 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
     lifted,
     shared,
     halved,
+    in_fours,
 )
 
 

@@ -129,7 +129,7 @@ class _Contraction:
                 return self.of_matrix(self.inside(whole, before, s, fixed), found, before, s, fixed)
             if not isinstance(e, Reduce):
                 return None
-            e = _flattened(e)
+            e = _pushed(_flattened(e), fixed)
             hot, value = _parted(e, fixed)
             if (one := self.groups.of_one(hot, e.spans, fixed)) is not None:
                 return self.of_members(e, one, value, before, s, fixed)
@@ -292,6 +292,32 @@ def _flattened(e: Reduce) -> Reduce:
         if is_apart and any(_hot(g, dims) is not None for g in inner):
             return _flattened(Reduce(product([*rest, *inner]), spans))
     return e
+
+
+def _pushed(e: Reduce, fixed: frozenset[str]) -> Reduce:
+    """A sum of a product with the sum over a dim of some factors taken before the other factors.
+
+    That saves positions where others have dims that these lack; what is summed has the dims of one
+    of the others at most, so that it is no larger.
+    """
+    factors = e.body.parts if is_call(e.body, "*") else ()
+    if e.by != "sum" or not all(s.is_whole for s in e.spans) or any(map(_has_equals, factors)):
+        return e
+    for span in e.spans:
+        group = [f for f in factors if span.dim in f.free]
+        others = [f for f in factors if f not in group]
+        own = frozenset[str]().union(*(f.free for f in group)) - {span.dim} - fixed
+        saved = frozenset[str]().union(*(f.free for f in others)) - own - fixed
+        rest = tuple(s for s in e.spans if s != span)
+        if rest and saved and any(own <= f.free for f in others):
+            first = _pushed(Reduce(product(group), (span,)), fixed)
+            return _pushed(Reduce(product([first, *others]), rest), fixed)
+    return e
+
+
+def _has_equals(e: Expr) -> bool:
+    """Whether an expression has a one-hot factor, which says where to add."""
+    return any(is_call(p, "equals") for p in walk(e))
 
 
 def _parted(e: Reduce, fixed: frozenset[str]) -> tuple[list[Hot], Expr]:

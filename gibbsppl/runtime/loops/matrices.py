@@ -16,6 +16,9 @@ from . import kernel
 
 APART: Mapping[str, str] = {}
 
+# From so many columns on, a factor is found column by column.
+LEAST_COLUMNS = 16
+
 
 @kernel
 def cholesky(matrix: Floats) -> None:
@@ -27,6 +30,54 @@ def cholesky(matrix: Floats) -> None:
 @kernel
 def factorised(matrix: Floats) -> bool:
     """Whether a matrix is positive definite; its lower Cholesky factor in place of it, if so."""
+    return _by_columns(matrix) if len(matrix) >= LEAST_COLUMNS else _by_entries(matrix)
+
+
+@kernel
+def _by_columns(matrix: Floats) -> bool:
+    """The factor column by column, each less what four earlier ones take from it at a time.
+
+    A column stands in a row of its own, from its last entry back to the diagonal: all loops then
+    begin at the first entry of a row, and processors carry out several entries at a time.
+    """
+    size = len(matrix)
+    last = size - 1
+    columns = np.empty((size, size))
+    for i in range(size):
+        for j in range(i + 1):
+            columns[j, last - i] = matrix[i, j]
+    for i in range(size):
+        whole = i - i % 4
+        for k in range(0, whole, 4):
+            a, b = columns[k, last - i], columns[k + 1, last - i]
+            c, d = columns[k + 2, last - i], columns[k + 3, last - i]
+            for t in range(size - i):
+                columns[i, t] -= (
+                    a * columns[k, t]
+                    + b * columns[k + 1, t]
+                    + c * columns[k + 2, t]
+                    + d * columns[k + 3, t]
+                )
+        for k in range(whole, i):
+            a = columns[k, last - i]
+            for t in range(size - i):
+                columns[i, t] -= a * columns[k, t]
+        pivot = columns[i, last - i]
+        if not pivot > 0.0:
+            return False
+        root = np.sqrt(pivot)
+        for t in range(last - i):
+            columns[i, t] /= root
+        columns[i, last - i] = root
+    for i in range(size):
+        for j in range(i + 1):
+            matrix[i, j] = columns[j, last - i]
+    return True
+
+
+@kernel
+def _by_entries(matrix: Floats) -> bool:
+    """The factor row by row, of a small matrix."""
     for i in range(len(matrix)):
         _left_of_diagonal(matrix, i)
         pivot = matrix[i, i]
