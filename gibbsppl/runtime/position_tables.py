@@ -29,6 +29,7 @@ __all__ = [
     "members_by_group",
     "missing_positions",
     "pattern_in_order",
+    "short",
 ]
 
 
@@ -85,7 +86,7 @@ def array_in_order(values: Array, *axes: Ints) -> tuple[Array]:
     >>> array_in_order(np.array([5.0, 6.0]), np.array([1, 0, 1]))
     (array([6., 5., 6.]),)
     """
-    return (_short(np.asarray(values))[axes],)
+    return (short(np.asarray(values))[axes],)
 
 
 def members_by_group(groups: Array, count: int) -> tuple[Array, ...]:
@@ -98,10 +99,10 @@ def members_by_group(groups: Array, count: int) -> tuple[Array, ...]:
     order = np.argsort(flat, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=count)[:count])])
     axes = (order,) if np.ndim(groups) == 1 else np.unravel_index(order, np.shape(groups))
-    return (*map(_short, axes), _short(starts))
+    return (*map(short, axes), short(starts))
 
 
-def _short(values: Array) -> Array:
+def short(values: Array) -> Array:
     """Whole numbers in four bytes each if these hold them; other arrays as they are."""
     limits = np.iinfo(np.int32)
     if values.dtype != np.int64 or not values.size:
