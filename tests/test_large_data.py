@@ -46,7 +46,7 @@ def test_ratings_are_kept_in_both_orders_and_nothing_else(dtype, most, kind):
 
 
 def test_long_indices_would_be_noticed(monkeypatch):
-    monkeypatch.setattr(position_tables, "_short", np.ascontiguousarray)
+    monkeypatch.setattr(position_tables, "short", np.ascontiguousarray)
 
     assert bytes_a_rating(gp.compile(factorisation(np.int64), blocks=False), "float64") > MOST
 

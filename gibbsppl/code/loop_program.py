@@ -252,12 +252,12 @@ def constants_of(
 ) -> tuple[dict[str, Array], dict[str, int]]:
     """The arrays that are needed, of data and what is computed of them; the sizes of all dims.
 
-    What only other tables are made of goes when they are made.
+    What only other tables are made of goes when they are made. All is computed of doubles.
     """
     known = dict(sizes)
     wanted = needed | names_in(sweep.prepare)
     given = (n for n, a in sweep.arrays.items() if a.kind == "data" and n in wanted)
-    arrays = {n: _as(data[n], sweep.arrays[n].type) for n in given}
+    arrays = {n: _as(data[n], "int" if sweep.arrays[n].type == "int" else "float") for n in given}
     for k, table in enumerate(sweep.tables):
         made = made_by(table, {**data, **arrays}, known)
         for name, values in made.items():

@@ -32,6 +32,7 @@ __all__ = [
     "others_in_order",
     "pattern_in_order",
     "pattern_strides",
+    "short",
 ]
 
 
@@ -110,7 +111,7 @@ def array_in_order(values: Array, *axes: Ints) -> tuple[Array]:
     >>> array_in_order(np.array([5.0, 6.0]), np.array([1, 0, 1]))
     (array([6., 5., 6.]),)
     """
-    return (_short(np.asarray(values))[axes],)
+    return (short(np.asarray(values))[axes],)
 
 
 def others_in_order(values: Array, *axes: Ints) -> tuple[Array, ...]:
@@ -120,7 +121,7 @@ def others_in_order(values: Array, *axes: Ints) -> tuple[Array, ...]:
     (array([5, 2]), array([7, 3]))
     """
     *rows, own = axes
-    found = np.asarray(values)
+    found = short(np.asarray(values))
     places = (n + (n >= own) for n in range(found.shape[-1] - 1))
     return tuple(found[(*rows, place)] for place in places)
 
@@ -135,10 +136,10 @@ def members_by_group(groups: Array, count: int) -> tuple[Array, ...]:
     order = np.argsort(flat, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=count)[:count])])
     axes = (order,) if np.ndim(groups) == 1 else np.unravel_index(order, np.shape(groups))
-    return (*map(_short, axes), _short(starts))
+    return (*map(short, axes), short(starts))
 
 
-def _short(values: Array) -> Array:
+def short(values: Array) -> Array:
     """Whole numbers in four bytes each if these hold them; other arrays as they are."""
     limits = np.iinfo(np.int32)
     if values.dtype != np.int64 or not values.size:

@@ -12,7 +12,7 @@ passes and printers do.
   their own, some by `groups`; `parting` of parameters from draws, `lifting` of dear functions out
   of loops; `sharing`: what is equal is computed once, what depends on data alone beforehand;
   `halves` of symmetric sums; sums in `fours` of members; `fusion`: statements over the same dim as
-  one loop; `chunks` of large loops; `storage`: the axes that arrays need; `loads`: what is read once
-  in a loop; `numbers` of data and priors in tables; large arrays as `singles`; `recursions` and
-  their `systems`
+  one loop; `chunks` of large loops; `storage`: the axes that arrays need; `loads`: what is read
+  once in a loop; `numbers` of data and priors in tables; large arrays as `singles`; `recursions`
+  and their `systems`
 """

@@ -21,7 +21,16 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.supports import REAL, VECTOR
-from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Position, Span, mapped
+from gibbsppl.code.arrays.expressions import (
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Position,
+    Span,
+    elements,
+    mapped,
+)
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
     Add,
@@ -93,7 +102,9 @@ def _kept_double(statements: Iterable[Statement]) -> set[str]:
 def in_single(sweep: Sweep, names: frozenset[str]) -> Sweep:
     """The sweep with arrays in single precision."""
     arrays = {n: replace(a, type="single") if n in names else a for n, a in sweep.arrays.items()}
-    work = _Singles(names, Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)}))
+    axes = {n: a.dims[-1] for n, a in sweep.arrays.items() if n in names and a.dims}
+    taken = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
+    work = _Singles(names, taken, axes)
     statements, monitors = work.of(sweep.statements), work.of(sweep.monitors)
     return replace(sweep, arrays=arrays, statements=statements, monitors=monitors)
 
@@ -104,6 +115,7 @@ class _Singles:
 
     singles: frozenset[str]
     names: Names
+    axes: Mapping[str, str]  # (the last dim of each)
 
     def of(self, statements: Iterable[Statement]) -> tuple[Statement, ...]:
         """Statements that read doubles."""
@@ -118,7 +130,47 @@ class _Singles:
                 return (replace(s, body=self.of(s.body)),)
             case Draw():
                 return self.draw(s)
+            case Add() if (made := self.by_rows(s)) is not None:
+                return (made,)
         return (with_expressions(s, self.doubled),)
+
+    def by_rows(self, s: Add) -> Loop | None:
+        """An addition that reads each row many times, of rows that are made double once.
+
+        A row is chosen by the outer spans, and read along two inner ones: a product of a row with
+        itself. None of other additions.
+        """
+        rows = {r for e in elements(s.value) if (r := self.row(e)) is not None}
+        outer = max((n for r in rows if (n := _spans_of(r, s.over)) is not None), default=0)
+        if not outer or len(s.over) - outer < 2:
+            return None
+        lets: list[Statement] = []
+        known: dict[Element, str] = {}
+        for e in elements(s.value):
+            r = self.row(e)
+            if r is None or r in known or not r.free or _spans_of(r, s.over) is None:
+                continue
+            known[r] = self.names.fresh(f"{r.array}_double")
+            axis = self.axes[r.array]
+            span = Span.whole(self.names.fresh(f"{axis} in row"), axis)
+            here = Element(r.array, (*r.indices, Position(span.dim)))
+            lets.append(Let(known[r], (span,), self.doubled(here)))
+
+        def read(e: Expr) -> Expr | None:
+            r = self.row(e)
+            return Element(known[r], e.parts[-1:]) if r in known else None
+
+        value = self.doubled(mapped(s.value, read))
+        inner = replace(s, value=value, over=s.over[outer:])
+        return Loop(s.over[:outer], (*lets, inner), s.note)
+
+    def row(self, e: Expr) -> Element | None:
+        """The row that an element is of, if it is one of several and read at a position."""
+        if not isinstance(e, Element) or not self.is_single(e) or len(e.indices) < 2:
+            return None
+        last = e.indices[-1]
+        is_read = isinstance(last, Position) and not last.shift
+        return Element(e.array, e.indices[:-1]) if is_read else None
 
     def doubled(self, e: Expr) -> Expr:
         """An expression of doubles."""
@@ -160,3 +212,8 @@ class _Singles:
         assert isinstance(e, Element)
         name = self.names.fresh(f"{e.array}_double")
         return Element(name, tuple(Position(x.dim) for x in spans))
+
+
+def _spans_of(row: Element, over: tuple[Span, ...]) -> int | None:
+    """How many of the leading spans it takes to choose a row; None of a row that none does."""
+    return max((n for n, x in enumerate(over, 1) if x.dim in row.free), default=None)

@@ -31,6 +31,7 @@ from gibbsppl.code.lowering.workshop import Workshop, positions
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.joint_tables import Drawn, Tables, pencil_tables, tables_of
 from gibbsppl.runtime.pencils import Pencil
+from gibbsppl.runtime.position_tables import short
 from gibbsppl.schedule.kinds import QuadraticDraw
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
@@ -125,7 +126,7 @@ def slots_of(
     found = np.full(free.shape, other, dtype=np.intp)
     found.reshape(-1)[own.positions] = slots[: len(own.positions)]
     dims = w.dims(name)
-    table = w.given(f"{name}_place", tuple(d.name for d in dims), found)
+    table = w.given(f"{name}_place", tuple(d.name for d in dims), short(found))
     return Element(table, positions(dims))
 
 
@@ -171,7 +172,7 @@ def _times(p: NaturalParameter, number: int) -> NaturalParameter:
 def _of_pair(w: Workshop, pair: Pair, stem: str, values: np.ndarray) -> Element:
     """The element of a table for each position of a pair."""
     axes = [w.own_dim(f"{stem}_{r.dim.name}", len(r)).dim for r in pair.place]
-    table = w.given(stem, tuple(axes), values)
+    table = w.given(stem, tuple(axes), short(values))
     return Element(table, tuple(Position(r.dim.name, -r.start) for r in pair.place))
 
 
