@@ -216,6 +216,11 @@ class Step:
         """The lines of a sweep that carry out the step."""
         raise NotImplementedError
 
+    def drawing_function(self, module: Any) -> str:
+        """The name of the function that a draw calls, where that is not its conditional's."""
+        del module
+        return ""
+
     def tables(self, module: Any) -> dict[str, str]:
         """The functions of the step that callers of single steps find, by name of table."""
         del module
