@@ -171,14 +171,12 @@ class Sampler:
         return self.program.source
 
     def explain(self, name: str | None = None) -> str:
-        """The derivation of the conditional of a variable, step by step, or of all variables.
-
-        Without a name, the rewrites made and possible are listed too.
-        """
+        """The derivation of the conditional of a variable, or of all, with the rewrites."""
+        from gibbsppl.code.source import lines_by_step  # noqa: PLC0415  (only when asked for)
         from gibbsppl.explain import explained  # noqa: PLC0415  (only when asked for)
 
-        told = explained(self.schedule, self.source, self.data, name)
-        return told if name is not None else f"{told}\n\n\n{self.rewrites}"
+        told = explained(self.schedule, lines_by_step(self.schedule), self.data, name)
+        return told + (f"\n\n\n{self.rewrites}" if name is None else "")
 
     @property
     def rewrites(self) -> str:

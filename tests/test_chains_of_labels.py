@@ -529,9 +529,9 @@ def test_checks_see_planted_bugs():
 def test_enumeration_sees_a_planted_bug():
     sampler = gp.compile(ising())
     steps = sampler.schedule.steps
-    old = "14 * arange"
+    old = "1.4 * arange"
     assert old in sampler.source
-    wrong = load(sampler.source.replace(old, "13 * arange", 1))
+    wrong = load(sampler.source.replace(old, "1.3 * arange", 1))
     start = {"z": np.zeros(6, dtype=int)}
     assert not enumerate_sweep(sampler.graph, wrong, steps, sampler.data, start).passed
 

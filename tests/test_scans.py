@@ -159,20 +159,24 @@ def test_all_at_once_each_label_has_the_weights_that_it_has_alone(case):
 
 
 def not_taken_off(monkeypatch):
-    true = written._changes
-    monkeypatch.setattr(
-        written, "_changes", lambda p, scan, sign: [] if sign == "-=" else true(p, scan, sign)
-    )
+    true = written.changes
+
+    def planted(work, label, *, is_added):
+        if is_added:
+            true(work, label, is_added=True)
+
+    monkeypatch.setattr(written, "changes", planted)
 
 
 def added_at_the_wrong_place(monkeypatch):
-    true = written._changes
+    true = written.changes
 
-    def planted(printer, scan, sign):
-        moved = [replace(c, at=(*c.at[:-1], sp.S.Zero)) for c in scan.changes]
-        return true(printer, replace(scan, changes=tuple(moved)) if sign == "+=" else scan, sign)
+    def planted(work, label, *, is_added):
+        moved = tuple(replace(c, at=(*c.at[:-1], sp.S.Zero)) for c in work.scan.changes)
+        scan = replace(work.scan, changes=moved) if is_added else work.scan
+        true(replace(work, scan=scan), label, is_added=is_added)
 
-    monkeypatch.setattr(written, "_changes", planted)
+    monkeypatch.setattr(written, "changes", planted)
 
 
 def difference_with(monkeypatch, terms=lambda t: t, changes=lambda c: c):

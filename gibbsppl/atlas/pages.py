@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gibbsppl.atlas.examples import COORDS, TABLES, AtlasTable, Column, Prior, X
-from gibbsppl.code.source import write_numpy
+from gibbsppl.code.source import lines_by_step
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.errors import CompileError, ModelError
 from gibbsppl.explain.derivation import explained
@@ -138,7 +138,7 @@ def _derived(model: Model, schedule: Schedule, step: Step, *more: str) -> str:
     """The model as text, further texts, and the short derivation of one step."""
     at = schedule.steps.index(step)
     alone = replace(schedule, steps=(step,), graphs=(schedule.graphs[at],), rewrites=())
-    told = explained(alone, write_numpy(alone), model.data, X)
+    told = explained(alone, lines_by_step(alone), model.data, X)
     return "\n\n".join((str(model.graph), *more, *essential(told)))
 
 

@@ -24,6 +24,7 @@ from gibbsppl.code.arrays.statements import (
 )
 from gibbsppl.code.arrays.sweeps import Sweep, every, made_by
 from gibbsppl.code.worth import Worth
+from gibbsppl.runtime.kernel_costs import COSTS, Cost
 
 # Seconds that NumPy takes for a number that a statement computes, a sum, an array, however large
 # they are; for a draw of a number and of an array.
@@ -34,32 +35,6 @@ AN_OPERATION, A_FUNCTION, AN_ELEMENT = 1.2e-9, 5e-9, 8e-9
 COMPILING, A_LINE = 2.0, 0.06
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What NumPy takes for a call of a kernel, and what loops save for each number that it reads.
-
-    ``many``: for a call that draws many elements together, if that is another algorithm.
-    """
-
-    call: float
-    number: float = 0.0
-    many: float = 0.0
-
-
-# Kernels that take longer than a draw from a family: those of labels, of matrices, of densities
-# (which are evaluated several times).
-COSTS: Mapping[str, Cost] = {
-    "labels": Cost(15e-6, 12e-9),
-    "labels_of_block": Cost(15e-6, 12e-9),
-    "chain": Cost(300e-6, 80e-9),
-    "chain_by_step": Cost(300e-6, 80e-9),
-    "concave": Cost(80e-6, many=1.8e-3),
-    "slice": Cost(15e-6, many=0.2e-3),
-    "slice_whole": Cost(15e-6, many=0.2e-3),
-    "dirichlet": Cost(8e-6, 10e-9),
-    "wishart": Cost(60e-6),
-    "mvnormal": Cost(20e-6),
-}
 # How often a log density is evaluated.
 EVALUATIONS = 6
 

@@ -32,7 +32,7 @@ from gibbsppl.code.columns import (
 )
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
-from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.statements import parameter_part
 from gibbsppl.code.numpy_text.text import Text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import colours_name
@@ -183,7 +183,7 @@ def _prior(writer: Writer, step: FamilyDraw, loop: ElementLoop) -> list[str]:
     for n, parameter in enumerate(step.parameters, 1):
         rest = tuple(c for c in parameter.contributions if c.factor != loop.form.factor)
         others = replace(parameter, contributions=rest)
-        lines += parameter_lines(writer, f"eta_{n}", others, full=True)
+        lines += parameter_part(writer, f"eta_{n}", others, full=True).lines(writer)
     return lines
 
 

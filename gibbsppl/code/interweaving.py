@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.code.arrays.expressions import Expr as Formula
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.functions import Written
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.schedule.steps import Step
@@ -93,6 +97,12 @@ def _function(module: Module, name: str, value: Expr, dims: tuple[Dim, ...], tol
     """The function that computes an array from the state."""
     writer = module.writer(keeps=True)
     writer.arrange(dims)
-    code = writer.full(writer.write(value), dims)
+    returned = Written.of((writer.expr(value),), partial(_returned, dims))
     doc = f"{told}: {PLAIN.text(value)}."
-    return module.function(name, doc, writer, [f"return {code}"])
+    return module.function(name, doc, writer, [returned])
+
+
+def _returned(dims: tuple[Dim, ...], writer: Writer, values: Sequence[Formula]) -> list[str]:
+    """The line that returns an array with all axes."""
+    (value,) = values
+    return [f"return {writer.full(writer.text(value), dims)}"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gibbsppl.algebra.expressions import Leaf
+from gibbsppl.code.arrays.expressions import Expr
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.maintained import writer_of
 from gibbsppl.code.module import Module
-from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.functions import Part, Written
+from gibbsppl.code.numpy_text.statements import parameter_part
 from gibbsppl.code.numpy_text.text import Text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import index_text
@@ -22,7 +24,7 @@ from gibbsppl.schedule.parameters import NaturalParameter, Pair
 def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
     """The function that computes the coefficients of elements, of their squares and products."""
     writer = _writer(module, step)
-    body: list[str] = []
+    body: list[str | Part] = []
     own = []
     for name, linear, squares in zip(step.variables, step.linear, step.squares, strict=True):
         found = [
@@ -41,7 +43,7 @@ def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
 def fixed_matrices(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:
     """The function that computes the coefficients of squares and products for each scale."""
     writer = _writer(module, step)
-    body: list[str] = []
+    body: list[str | Part] = []
     returned = []
     for squares, pairs in zip(pencil.squares, pencil.pairs, strict=True):
         named = zip(step.variables, squares, strict=True)
@@ -57,20 +59,26 @@ def fixed_matrices(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -
 def scaled_coefficients(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:
     """The function that computes the coefficients of elements, and the scales."""
     writer = _writer(module, step)
-    body: list[str] = []
+    body: list[str | Part] = []
     named = zip(step.variables, step.linear, strict=True)
     own = [f'"{n}": {_local(module, writer, body, n, (p, "linear"))}' for n, p in named]
-    scales = "".join(f"{writer.write(s).code}, " for s in pencil.scales).rstrip()
-    body += ["return ({", *(f"{INDENT}{line}," for line in own), f"}}, ({scales}))"]
+    scales = map(writer.expr, pencil.scales)
+    body += ["return ({", *(f"{INDENT}{line}," for line in own), Written.of(scales, _scales)]
     drawn = ", ".join(step.variables)
     doc = f"{drawn} | rest, jointly: the coefficients of elements, what scales fixed matrices."
     return module.function(scaled_name(module, step), doc, writer, body)
 
 
+def _scales(writer: Writer, scales: Sequence[Expr]) -> list[str]:
+    """The end of what is returned."""
+    found = "".join(f"{writer.text(s).code}, " for s in scales).rstrip()
+    return [f"}}, ({found}))"]
+
+
 def _local(
     module: Module,
     writer: Writer,
-    body: list[str],
+    body: list[str | Part],
     name: str,
     part: tuple[NaturalParameter, str],
 ) -> str:
@@ -79,14 +87,14 @@ def _local(
     if not parameter.contributions:
         return "0.0"
     local = module.names.fresh(f"{module.names.of(name)}_{stem}")
-    body += parameter_lines(writer, local, parameter, full=False)
+    body += [parameter_part(writer, local, parameter, full=False)]
     return local
 
 
 def _products(
     module: Module,
     writer: Writer,
-    body: list[str],
+    body: list[str | Part],
     step: QuadraticDraw,
     parameters: Sequence[NaturalParameter],
 ) -> list[str]:
@@ -97,7 +105,7 @@ def _products(
             found.append("0.0")
             continue
         local = module.names.fresh(_stem(module, pair))
-        body += parameter_lines(writer, local, parameter, full=False)
+        body += [parameter_part(writer, local, parameter, full=False)]
         found.append(local + index_text(pair.place, parameter.axes, writer))
     return found
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gibbsppl.code.arrays.statements import Add
 from gibbsppl.code.lowering.parameters import contributed
-from gibbsppl.code.numpy_text.tables import weights_lines
+from gibbsppl.code.numpy_text.functions import Part
+from gibbsppl.code.numpy_text.tables import weights_part
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.schedule.parameters import NaturalParameter
 
@@ -15,17 +17,13 @@ def shift_text(lower: int) -> str:
     return f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
 
 
-def weight_lines(
-    writer: Writer,
-    weights: NaturalParameter,
-    *,
-    as_tables: bool,
-    more: Sequence[str] = (),
-) -> list[str]:
-    """Lines that compute and return log weights, where it can be as a sum of tables.
+def weights(
+    writer: Writer, parameter: NaturalParameter, *, as_tables: bool, more: Sequence[Add] = ()
+) -> Part:
+    """Log weights, which are returned: where it can be as a sum of tables.
 
     ``more`` are further arguments of the sum.
     """
-    with writer.arranged(weights.axes):
-        found = contributed(writer, weights, "log_weights")
-    return weights_lines(writer, *found, as_tables=as_tables, more=more)
+    with writer.arranged(parameter.axes):
+        found = contributed(writer, parameter, "log_weights")
+    return weights_part(writer, *found, as_tables=as_tables, more=more)

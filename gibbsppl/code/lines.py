@@ -1,9 +1,8 @@
-"""Lines of generated source: sums with comments, indentation, and the names that they use."""
+"""Lines of generated source: sums with comments, and indentation."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 INDENT = "    "
 
@@ -54,16 +53,4 @@ def unpacking(pairs: Sequence[tuple[str, str]]) -> list[str]:
     for start in range(0, len(pairs), 5):
         names, values = zip(*pairs[start : start + 5], strict=True)
         lines.append(f"{', '.join(names)} = {', '.join(values)}")
-    return lines
-
-
-def with_gathers(gathered: Mapping[str, str], body: list[str]) -> list[str]:
-    """The body after lines for its gathers; a gather read once is written in place."""
-    lines = list(body)
-    for code, name in reversed(list(gathered.items())):
-        uses = sum(len(re.findall(rf"\b{name}\b", line)) for line in lines)
-        if uses == 1:
-            lines = [re.sub(rf"\b{name}\b", code, line) for line in lines]
-        elif uses:
-            lines.insert(0, f"{name} = {code}")
     return lines

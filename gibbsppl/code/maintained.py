@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from gibbsppl.algebra.expressions import Dim, Leaf
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.statements import parameter_part
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Variable
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -55,9 +55,9 @@ def _anew_name(module: Module, parameter: NaturalParameter) -> str:
 
 def _anew(module: Module, step: Step, parameter: NaturalParameter) -> str:
     writer = writer_of(module, step)
-    body = parameter_lines(writer, "value", parameter, full=True)
+    value = parameter_part(writer, "value", parameter, full=True)
     doc = f"{parameter.statistic}, computed from what it is the sum of."
-    return module.function(_anew_name(module, parameter), doc, writer, [*body, "return value"])
+    return module.function(_anew_name(module, parameter), doc, writer, [value, "return value"])
 
 
 def _kept(module: Module, step: Step) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.code.lines import INDENT, indented, unpacking, with_gathers
+from gibbsppl.code.lines import INDENT, indented, unpacking
 from gibbsppl.code.names import MATHEMATICS, NUMPY, OF_FORMS, Names
 from gibbsppl.code.numpy_text.expressions import write
+from gibbsppl.code.numpy_text.functions import Part, lines_of, parts_of
 from gibbsppl.code.numpy_text.hoisting import Hoisted
 from gibbsppl.code.numpy_text.squares import squares_about_centre
 from gibbsppl.code.numpy_text.writer import Writer
@@ -29,9 +30,8 @@ class Module:
     ``functions`` names the function of each step, ``deferred`` the steps that only records need and
     what these are, ``carried`` the arrays of scans kept right from
     sweep to sweep, ``units`` the functions of units of a scan, ``written`` the shared functions
-    already written, ``squares`` the sizes of the matrices filled by the loops of a scan, ``loops``
-    the element loops of steps that keep shared sums up to date, and ``kept`` the values of forms
-    in the state.
+    already written, ``loops`` the element loops of steps that keep shared sums up to date, and
+    ``kept`` the values of forms in the state.
     """
 
     schedule: Schedule
@@ -43,7 +43,6 @@ class Module:
     carried: frozenset[str] = frozenset()
     units: Mapping[tuple[int, ...], str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
-    squares: dict[str, tuple[int, ...]] = field(default_factory=dict)
     loops: Mapping[str, ElementLoop] = field(default_factory=dict)
     kept: tuple[Kept, ...] = ()
 
@@ -83,12 +82,12 @@ class Module:
         own = (graph, self.names, self.hoisted, write, squares_about_centre)
         return Writer(sizes, *own, local=local, like=like, keeps=keeps, inline=inline)
 
-    def function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
+    def function(self, name: str, doc: str, writer: Writer, body: Sequence[str | Part]) -> str:
         """A function of the state and the constants, with the names unpacked that its body uses."""
-        body = with_gathers(writer.gathered, [*writer.lines, *body])
+        lines = lines_of(writer, parts_of(body))
         unpacked = self._unpacked(writer)
-        lines = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
-        return "\n".join(lines + indented([*unpacked, *body]))
+        head = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
+        return "\n".join(head + indented([*unpacked, *writer.lines, *lines]))
 
     def dims(self, statement: Statement) -> tuple[Dim, ...]:
         """The dims of the array that a statement defines, or a part of it."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Expr, Leaf
+from gibbsppl.algebra.expressions import Dim, Leaf
+from gibbsppl.algebra.expressions import Expr as Formula
 from gibbsppl.algebra.rounding import growth, may_be_infinite
 from gibbsppl.algebra.supports import POSITIVE
-from gibbsppl.code.lines import indented, returned, returned_by, with_gathers
+from gibbsppl.code.arrays.expressions import Expr
+from gibbsppl.code.lines import indented, returned, returned_by
 from gibbsppl.code.module import Module
-from gibbsppl.code.numpy_text.statements import parameter_lines
-from gibbsppl.code.numpy_text.text import ATOM, PRODUCT
+from gibbsppl.code.numpy_text.functions import Written, with_names
+from gibbsppl.code.numpy_text.statements import parameter_part
+from gibbsppl.code.numpy_text.text import ATOM, PRODUCT, Text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import ranges_of
 from gibbsppl.derive.contractions import Contribution
@@ -31,19 +38,24 @@ def log_density(module: Module, step: DensityDraw) -> str:
     name = place.array.name
     like = statement.target.array.name
     outer, inner = module.writer(keeps=True), module.writer(local=name, like=like, keeps=True)
-    # One name for a gather that both read.
-    inner.gathered = outer.gathered
-    body, terms = _statistics(module, step, outer, inner)
-    terms += [(growth(c.value, name), _term(module, step, inner, c), c.factor) for c in step.terms]
-    in_order = sorted(terms, key=lambda term: -term[0])
-    local = module.names.of(name)
-    written = [(text, factor) for _, text, factor in in_order]
-    if step.is_move and _may_cancel(step):
-        value = returned_by(inner.call("with_digits"), local, written)
-    else:
-        value = returned(written)
-    value = with_gathers(inner.within, value)
-    body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
+    full = step.region != module.everything(statement)
+    etas = [
+        parameter_part(outer, f"eta_{j}", p, full=full) for j, p in enumerate(step.parameters, 1)
+    ]
+    terms = [
+        *_statistics(module, step, inner),
+        *(_term(module, step, inner, c) for c in step.terms),
+    ]
+    in_order = sorted(terms, key=lambda term: -term.grows)
+    axes, local = module.dims(statement), module.names.of(name)
+    careful = local if step.is_move and _may_cancel(step) else ""
+    value = Written(
+        tuple((t.value, t.ranges) for t in in_order), partial(_returned, in_order, axes, careful)
+    )
+    first, last = with_names(((outer, etas), (inner, [value])))
+    body = [line for part in first for line in part.lines(outer)]
+    inside = [line for part in last for line in part.lines(inner)]
+    body += ["", f"def log_density({local}):", *indented(inside), "", "return log_density"]
     outer.state_names.update(inner.state_names)
     outer.data_read += inner.data_read
     outer.constants |= inner.constants
@@ -68,45 +80,86 @@ def _may_cancel(step: DensityDraw) -> bool:
     return max(far, near) > 1
 
 
-def _statistics(
-    module: Module, step: DensityDraw, outer: Writer, inner: Writer
-) -> tuple[list[str], list[tuple[float, str, str]]]:
-    """Lines that compute the coefficients of statistics; terms with their growth and factors."""
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A term: how fast it grows, its value at positions of ranges, and how that is spelled."""
+
+    grows: float
+    factor: str
+    value: Expr
+    ranges: Mapping[str, range]
+    spelled: Callable[[Writer, Text], str]
+
+
+def _returned(
+    terms: Sequence[_Term],
+    axes: tuple[Dim, ...],
+    careful: str,
+    writer: Writer,
+    values: Sequence[Expr],
+) -> list[str]:
+    """Lines that return the sum of terms; where they may cancel, by the value of a name."""
+    written = []
+    with writer.arranged(axes):
+        for term, value in zip(terms, values, strict=True):
+            with writer.along(term.ranges):
+                text = writer.text(value)
+            written.append((term.spelled(writer, text), term.factor))
+    if careful:
+        return returned_by(writer.call("with_digits"), careful, written)
+    return returned(written)
+
+
+def _statistics(module: Module, step: DensityDraw, inner: Writer) -> Iterator[_Term]:
+    """Coefficients times statistics."""
     target, axes = step.place, module.dims(step.statement)
-    full = step.region != module.everything(step.statement)
-    body: list[str] = []
-    terms: list[tuple[float, str, str]] = []
     for j, parameter in enumerate(step.parameters, 1):
-        eta = f"eta_{j}"
-        body += parameter_lines(outer, eta, parameter, full=full)
-        inner.arrange(axes)
         statistic = parameter.statistic.xreplace({target: Leaf(target.array, *axes)})
         factors = "+".join(c.factor for c in parameter.contributions)
         grows = growth(parameter.statistic, target.array.name)
-        terms.append((grows, _weighted(inner, eta, parameter, statistic), factors))
-    return body, terms
+        spelled = partial(_weighted, f"eta_{j}", _is_weighted(inner, parameter, statistic))
+        yield _Term(grows, factors, inner.expr(statistic), {}, spelled)
 
 
-def _weighted(inner: Writer, eta: str, parameter: NaturalParameter, statistic: Expr) -> str:
-    """A coefficient times a statistic: 0 where it is 0, though the statistic may be infinite."""
+def _is_weighted(inner: Writer, parameter: NaturalParameter, statistic: Formula) -> bool:
+    """Whether a coefficient may be 0 where the statistic is infinite: their product is 0 there."""
     found = parameter.contributions
     everywhere = all(c.is_everywhere(inner.sizes) for c in found)
     total = sp.Add(*(c.value for c in found)) if everywhere else sp.S.Zero
-    if not (may_be_infinite(statistic) and may_be_zero(total, inner.continuous)):
-        return f"{eta} * {inner.write(statistic).within(ATOM)}"
-    return f"{inner.call('weighted')}({eta}, {inner.write(statistic).code})"
+    return may_be_infinite(statistic) and may_be_zero(total, inner.continuous)
 
 
-def _term(module: Module, step: DensityDraw, inner: Writer, term: Contribution) -> str:
+def _weighted(eta: str, is_weighted: bool, writer: Writer, text: Text) -> str:
+    """A coefficient times a statistic."""
+    if is_weighted:
+        return f"{writer.call('weighted')}({eta}, {text.code})"
+    return f"{eta} * {text.within(ATOM)}"
+
+
+def _term(module: Module, step: DensityDraw, inner: Writer, term: Contribution) -> _Term:
     """A term of the log density that is no statistic with a coefficient, at its place."""
     axes = module.dims(step.statement)
-    inner.arrange(axes)
-    with inner.over(ranges_of(term.place)):
-        text = inner.write(term.value)
-    if step.conditional.elements and not step.is_coloured:
-        return text.within(PRODUCT)
-    code = inner.align(text, axes)
-    if term.is_everywhere(module.graph.sizes):
-        return code
-    place, shape = tuple(map(bounds_of, term.place)), tuple(map(inner.size, axes))
-    return f"{inner.call('placed')}({code}, {place}, {shape})"
+    with inner.arranged(axes):
+        value = inner.expr(term.value)
+    ranges = {r.dim.name: range(r.start, r.stop) for r in ranges_of(term.place)}
+    spelled = _as_one if step.conditional.elements and not step.is_coloured else None
+    if spelled is None and term.is_everywhere(module.graph.sizes):
+        spelled = partial(_aligned, axes)
+    elif spelled is None:
+        spelled = partial(_placed, tuple(map(bounds_of, term.place)), axes)
+    return _Term(growth(term.value, step.place.array.name), term.factor, value, ranges, spelled)
+
+
+def _as_one(writer: Writer, text: Text) -> str:
+    del writer
+    return text.within(PRODUCT)
+
+
+def _aligned(axes: tuple[Dim, ...], writer: Writer, text: Text) -> str:
+    return writer.align(text, axes)
+
+
+def _placed(place: tuple[object, ...], axes: tuple[Dim, ...], writer: Writer, text: Text) -> str:
+    """A term at its place among all elements."""
+    shape = tuple(map(writer.size, axes))
+    return f"{writer.call('placed')}({writer.align(text, axes)}, {place}, {shape})"

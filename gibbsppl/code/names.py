@@ -11,7 +11,9 @@ from gibbsppl.algebra.functions import ROWS
 from gibbsppl.errors import CompileError
 
 # What generated code imports by name; all else is called as ``runtime.name``.
-NUMPY = frozenset(("arange", "ascontiguousarray", "broadcast_to", "einsum", "full", "zeros"))
+NUMPY = frozenset(
+    ("arange", "ascontiguousarray", "broadcast_to", "einsum", "empty", "full", "zeros")
+)
 MATHEMATICS = frozenset((*(row.numpy for row in ROWS), "sqrt"))
 
 # The local names of generated code; a variable of the user's may not take them.

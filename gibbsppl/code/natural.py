@@ -14,8 +14,9 @@ from gibbsppl.code.lowering.parameters import contributed
 from gibbsppl.code.maintained import in_state_with_maintained, maintained_functions, writer_of
 from gibbsppl.code.maintained_forms import parameters_with_forms
 from gibbsppl.code.module import Module
-from gibbsppl.code.numpy_text.statements import bound_lines, parameter_lines
-from gibbsppl.code.numpy_text.tables import rows_lines
+from gibbsppl.code.numpy_text.functions import Part
+from gibbsppl.code.numpy_text.statements import bound_part, parameter_part
+from gibbsppl.code.numpy_text.tables import rows_part
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -29,16 +30,16 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
     writer = writer_of(module, step, _partner_sizes(step, module.graph.sizes))
     full = bool(step.dense) or not module.is_whole(step)
     etas = [f"eta_{j}" for j in range(1, len(parameters) + 1)]
-    body: list[str] = []
+    body: list[str | Part] = []
     for eta, parameter in zip(etas, parameters, strict=True):
         rows = None
         if not full and _is_by_event(module, step, parameter):
             rows = _as_rows(writer, eta, parameter)
-        body += rows or parameter_lines(writer, eta, parameter, full=full)
+        body.append(rows or parameter_part(writer, eta, parameter, full=full))
     if step.dense:
         body += _flattened(module, step, etas)
     elif step.bounds:
-        body += [line for b in step.bounds for line in bound_lines(writer, b, full=full)]
+        body += [bound_part(writer, b, full=full) for b in step.bounds]
         etas += [b.side for b in step.bounds]
     statistics = ", ".join(map(PLAIN.text, step.conditional.statistics))
     joint = ", drawn jointly" if step.dense else ""
@@ -61,13 +62,13 @@ def _is_by_event(module: Module, step: FamilyDraw, parameter: NaturalParameter) 
     return is_own and len(axes) > 1
 
 
-def _as_rows(writer: Writer, eta: str, parameter: NaturalParameter) -> list[str] | None:
-    """Lines of a parameter that is read whole along the last axis: a sum of rows of tables."""
+def _as_rows(writer: Writer, eta: str, parameter: NaturalParameter) -> Part | None:
+    """A parameter that is read whole along the last axis, as a sum of rows of tables."""
     apart = tuple(
         replace(c, value=sp.Add(*_terms(c.value), evaluate=False)) for c in parameter.contributions
     )
     found = contributed(writer, replace(parameter, contributions=apart), eta)
-    return rows_lines(writer, *found)
+    return rows_part(writer, *found)
 
 
 def _terms(value: Expr) -> tuple[Expr, ...]:

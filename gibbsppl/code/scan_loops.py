@@ -1,150 +1,155 @@
-"""The loops of scans of labels: plain Python, in the part of the language that Numba compiles."""
+"""The loops of scans of labels: plain Python, in the part of the language that Numba compiles.
+
+Comes in: a `Scan`. Goes out: the text of a function that draws its labels one after the other, by
+numbers that are drawn beforehand, or tells the log weights of each.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
 
 import sympy as sp
-from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import Array, Expr
-from gibbsppl.algebra.functions import INDICATORS
+from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.code.lines import INDENT, indented
-from gibbsppl.code.loops import Loops, for_line
+from gibbsppl.code.arrays.contraction import contracted
+from gibbsppl.code.arrays.expressions import (
+    ONE,
+    ZERO,
+    Apply,
+    Element,
+    Number,
+    Position,
+    Reduce,
+    Span,
+    negative,
+    product,
+    total,
+)
+from gibbsppl.code.arrays.fusion import fused
+from gibbsppl.code.arrays.loads import read_once
+from gibbsppl.code.arrays.statements import Add, Choice, Let, Loop, Statement, Store
+from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
+from gibbsppl.code.arrays.sweeps import Sweep
+from gibbsppl.code.lines import indented
+from gibbsppl.code.lowering.scan_parts import sums_beforehand
+from gibbsppl.code.lowering.scans import Scanning
+from gibbsppl.code.lowering.stored import Stored
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module
+from gibbsppl.code.scan_text import ScanLines, ScanWriter
+from gibbsppl.derive.labels import LABEL
+from gibbsppl.errors import CompileError, NotLoweredError
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.kinds import Single
+from gibbsppl.schedule.kinds import LabelDraw
 
-# What a scan says where none of the labels can be drawn.
-IMPOSSIBLE = "all labels have probability zero, or a weight is not a number"
+# The arguments of the function besides arrays of the model: whether labels are drawn, where log
+# weights go, and a number between 0 and 1 for each label that is drawn, in whose place the sum of
+# the weights is left (infinite where nothing can be drawn).
+DRAWS, OUT, LEVELS = "·draws", "·out", "·u"
 
 
-def scan_loops(module: Module, step: Single, scan: Scan, name: str) -> str:
+def scan_loops(module: Module, step: LabelDraw, scan: Scan, name: str) -> str:
     """The function of the loops of a scan that keeps its arrays up to date."""
-    printer = Loops(module, step)
-    own = {r.dim: r for r in step.statement.over}
-    kept = [module.names.of(k.name) for k in scan.kept]
-    fixed = [module.names.of(a) for a in fixed_arrays(scan)]
-    z = module.names.of(step.variables[0])
-    arguments = ["$draws", "$out", "$weights", "$u", z, *fixed, *kept]
-    at = "".join(f"[{printer.position(d)}]" for d in step.statement.target.indices)
-    lower, last = scan.lower, scan.size - 1
-    taken = f"{z}{at} - {lower}" if lower else f"{z}{at}"
-    put = f"$label + {lower}" if lower else "$label"
-    weigh, is_ratio = _weighing(printer, scan)
-    logs = "$weights[$label]"
-    if is_ratio:
-        logs = "math.log($weights[$label]) if $weights[$label] > 0.0 else -math.inf"
-    drawn = [
-        *(_of_ratios(scan.size) if is_ratio else _of_logs(scan.size)),
-        f"if not 0.0 < $weights[{last}] < math.inf:",
-        f'{INDENT}raise ValueError("{IMPOSSIBLE}")',
-        f"$level = $u{at} * $weights[{last}]",
-        "$label = 0",
-        f"while $label < {last} and $weights[$label] <= $level:",
-        f"{INDENT}$label += 1",
-        f"{z}{at} = {put}",
-    ]
-    told = [
-        f"for $label in range({scan.size}):",
-        f"{INDENT}$out[$label]{at} = {logs}",
-        f"$label = {taken}",
-    ]
-    body = [
-        f"$label = {taken}",
-        *_changes(printer, scan, "-="),
-        *weigh,
-        "if $draws:",
-        *indented(drawn),
-        "else:",
-        *indented(told),
-        *_changes(printer, scan, "+="),
-    ]
-    for dim in reversed(step.statement.target.own_dims):
-        r = own.get(dim, Range(dim, 0, module.graph.sizes[dim]))
-        body = [for_line(printer, r), *indented(body)]
+    try:
+        return _text(module, step, scan, name)
+    except NotLoweredError as error:
+        raise CompileError(
+            f"collapse: the scan of {step.variables[0]} would need more in its loops than they "
+            f"can compute ({error}); leave collapse= out."
+        ) from error
+
+
+def _text(module: Module, step: LabelDraw, scan: Scan, name: str) -> str:
+    body = contracted(Sweep(name, {}, _statements(module, step, scan))).statements
+    locals_, made = declared(body)
+    made = fused(made)
+    axes = stored_axes(made, locals_)
+    made = read_once(without_axes(made, axes))
+    kept = [k.name for k in scan.kept]
+    given = [step.variables[0], *fixed_arrays(scan), *kept]
+    numbers = {p.array for p in step.kept if not p.axes}
+    sizes = {d.name: n for d, n in module.graph.sizes.items()}
+    writer = ScanWriter.of(module.names, name, given, numbers, sizes)
+    lines = ScanLines(writer, locals_).of(made)
+    rooms = {n: a for n, a in locals_.items() if any(axes.get(n, ()))}
+    module.hoisted.used |= {"empty"} if rooms else set()
+    lines = [*(writer.room(n, _stored(a, axes[n])) for n, a in rooms.items()), *lines]
     doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."
-    arguments += [f"$square_{n}" for n in range(1, len(printer.squares) + 1)]
-    module.squares[step.name] = tuple(printer.squares)
-    head = f"def {name}({', '.join(arguments)}):"
-    return _with_names(module, "\n".join([head, f'{INDENT}"""{doc}"""', *indented(body)]))
+    arguments = ", ".join(map(writer.array, (DRAWS, OUT, LEVELS, *given)))
+    return "\n".join([f"def {name}({arguments}):", *indented([f'"""{doc}"""', *lines])])
 
 
-def _with_names(module: Module, text: str) -> str:
-    """The text with a name that nothing else has for each word after a dollar sign."""
-    found = dict.fromkeys(re.findall(r"\$(\w+)", text))
-    names = {word: module.names.fresh(word) for word in found}
-    return re.sub(r"\$(\w+)", lambda m: names[m.group(1)], text)
+def _stored(local: Local, kept: Sequence[bool]) -> Local:
+    """A new array with the axes that are stored."""
+    return replace(local, dims=tuple(d for d, k in zip(local.dims, kept, strict=True) if k))
 
 
-def _of_ratios(size: int) -> list[str]:
-    """Lines that add up weights."""
-    return [
-        f"for $label in range(1, {size}):",
-        f"{INDENT}$weights[$label] += $weights[$label - 1]",
-    ]
+def _statements(module: Module, step: LabelDraw, scan: Scan) -> tuple[Statement, ...]:
+    """Each element in turn: taken off, weighed, drawn or told, and put back."""
+    w = Workshop.of(module.schedule, {}, {})
+    w.read = {
+        p.array: Stored(p, p.array, tuple(range(len(p.axes))), frozenset(), (), 0)
+        for p in step.kept
+    }
+    with w.with_dims({LABEL: scan.size}):
+        work = Scanning.of(w, step, scan)
+        weights, is_ratio = work.weights(scan.terms)
+        here = (Position(work.label.dim),)
+        with w.apart() as body:
+            now = work.index("now", work.counted)
+            changes(work, now, is_added=False)
+            found = Element(w.fresh("weights"), here)
+            w.add(Let(found.array, (work.label,), weights))
+            drawn = work.index("drawn", now)
+            told = Apply("log", (found,)) if is_ratio else found
+            place = Element(OUT, (*here, *work.target.indices))
+            tell: tuple[Statement, ...] = (Store(place, told, (work.label,)),)
+            draw = _drawn(work, found, drawn, is_ratio=is_ratio)
+            w.add(Choice(Element(DRAWS), (tell, draw)))
+            changes(work, drawn, is_added=True)
+        own = {r.dim: r for r in step.statement.over}
+        dims = scan.statement.target.own_dims
+        over = w.spans(tuple(own.get(d, Range(d, 0, w.size(d))) for d in dims))
+        loop = Loop(over, sums_beforehand(w, body, over)) if over else None
+    return (*w.statements, loop) if loop is not None else (*w.statements, *body)
 
 
-def _of_logs(size: int) -> list[str]:
-    """Lines that add up weights given as logs."""
-    return [
-        "$highest = $weights[0]",
-        f"for $label in range(1, {size}):",
-        f"{INDENT}$highest = max($highest, $weights[$label])",
-        "$total = 0.0",
-        f"for $label in range({size}):",
-        f"{INDENT}$total += math.exp($weights[$label] - $highest)",
-        f"{INDENT}$weights[$label] = $total",
-    ]
+def changes(work: Scanning, label: Element, *, is_added: bool) -> None:
+    """The contributions of an element with a label, taken off or put back."""
+    work.change(label, (), is_added=is_added)
 
 
-def _weighing(printer: Loops, scan: Scan) -> tuple[list[str], bool]:
-    """Lines that compute each label's weight, and whether as a product of ratios, not a log.
-
-    (A product over many children would underflow.) For labels excluded by a bound nothing else is
-    computed.
-    """
-    ratios = [as_ratio(term) for term, over in scan.terms if not over]
-    is_ratio = None not in ratios and len(ratios) == len(scan.terms)
-    single = Add(*(t for t, over in scan.terms if not over))
-    gates = [t for t in Add.make_args(single) if t.has(*INDICATORS) and not is_ratio]
-    plain = single - Add(*gates)
-    start = Mul(*(r for r in ratios if r is not None)) if is_ratio else plain
-    body = printer.lines("$weights[$label] +=" if gates else "$weights[$label] =", start)
-    for term, over in scan.terms:
-        line = printer.lines("$weights[$label] +=", term) if over else []
-        for r in reversed(over):
-            line = [for_line(printer, r), *indented(line)]
-        body += line
-    if gates:
-        first = printer.lines("$weights[$label] =", Add(*gates))
-        body = [*first, "if $weights[$label] > -math.inf:", *indented(body)]
-    return [f"for $label in range({scan.size}):", *indented(body)], is_ratio
-
-
-def as_ratio(term: Expr) -> Expr | None:
-    """``exp`` of a sum of logs with whole coefficients, as a product."""
-    factors = []
-    for t in Add.make_args(term):
-        number, rest = t.as_coeff_Mul()
-        if not number.is_Integer or not isinstance(rest, sp.log):
-            return None
-        factors.append(rest.args[0] ** number)
-    return Mul(*factors)
-
-
-def _changes(printer: Loops, scan: Scan, operator: str) -> list[str]:
-    """Lines that subtract the contribution of an element, or add it back."""
-    lines = []
-    # (the change of a sum is read from arrays without the element, which change around it)
-    for change in scan.changes if operator == "-=" else reversed(scan.changes):
-        at = printer.doprint(change.array[change.at])
-        line = printer.lines(f"{at} {operator}", change.value)
-        for r in reversed(change.over):
-            line = [for_line(printer, r), *indented(line)]
-        lines += line
-    return lines
+def _drawn(
+    work: Scanning, weights: Element, drawn: Element, *, is_ratio: bool
+) -> tuple[Statement, ...]:
+    """The label at which the sum of weights first exceeds a level, stored."""
+    w, label, last = work.w, work.label, work.scan.size - 1
+    here, before = (Element(weights.array, (Position(label.dim, n),)) for n in (0, -1))
+    with w.apart() as found:
+        if is_ratio:
+            span = Span(label.dim, ONE, label.stop)
+            w.add(Loop((span,), (Store(here, total([here, before])),)))
+        else:
+            highest, so_far = (Element(w.fresh(n)) for n in ("highest", "total"))
+            w.add(
+                Let(highest.array, (), Reduce(here, (label,), "max")), Let(so_far.array, (), ZERO)
+            )
+            away = Apply("exp", (total([here, negative(highest)]),))
+            w.add(Loop((label,), (Add(so_far.array, (), away, ()), Store(here, so_far))))
+        level = Element(w.fresh("level"))
+        largest = Element(weights.array, (Number(last),))
+        w.add(Let(level.array, (), product([Element(LEVELS, work.target.indices), largest])))
+        is_below = Apply("where", (Apply("at_most", (here, level)), ONE, ZERO))
+        below = Add(drawn.array, (), is_below, ())
+        w.add(Store(drawn, ZERO), Loop((Span(label.dim, ZERO, Number(last)),), (below,)))
+        is_possible = Apply("below", (ZERO, largest))
+        left = Apply("where", (is_possible, largest, Number(inf)))
+        w.add(Store(Element(LEVELS, work.target.indices), left))
+        w.add(Store(work.target, work.label_of(drawn)))
+    return tuple(found)
 
 
 def fixed_arrays(scan: Scan) -> list[str]:

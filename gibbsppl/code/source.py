@@ -14,7 +14,7 @@ from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.maintained_forms import carried_forms
 from gibbsppl.code.module import Module, module_of
 from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
-from gibbsppl.code.sweep import augment, interwoven, sweep
+from gibbsppl.code.sweep import augment, drawn_where, interwoven, sweep
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -37,6 +37,23 @@ def write_numpy(schedule: Schedule) -> str:
     prepare, tables = _prepare(module), _tables(module)
     computed = [text for _, _, text in module.hoisted.functions.values()]
     return "\n\n\n".join([_head(module), prepare, *computed, *parts, tables]) + "\n"
+
+
+def lines_by_step(schedule: Schedule) -> dict[str, list[str]]:
+    """The lines of the module about each step: its functions, and its draw in the sweep."""
+    module = module_of(schedule)
+    written = {s.name: _functions(module, s) for s in schedule.steps}
+    every = (f for texts in written.values() for text in texts for f in text.split("\n\n\n"))
+    functions = {f.partition("(")[0].removeprefix("def "): f.splitlines() for f in every}
+    drawn_by = interwoven_functions(module)
+    found = {}
+    for step in schedule.steps:
+        own = module.functions[step.name]
+        drawing = step.drawing_function(module) or drawn_by.get(step.name, "")
+        where, drawn = drawn_where(module, step)
+        first = [*functions[drawing], ""] if drawing else []
+        found[step.name] = [*first, *functions[own], "", f"# in {where}(rng, s, c):", *drawn]
+    return found
 
 
 def _names_in(schedule: Schedule) -> Iterator[str]:

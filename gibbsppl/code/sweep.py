@@ -70,6 +70,18 @@ def _carried_out(module: Module, step: Step) -> list[str]:
     ]
 
 
+def drawn_where(module: Module, step: Step) -> tuple[str, list[str]]:
+    """The function that carries out a step, and the lines of it that do."""
+    schedule, at = module.schedule, module.schedule.steps.index(step)
+    units = {j: name for unit, name in module.units.items() for j in unit}
+    if at < _leading(schedule) or (schedule.units and step.name in schedule.auxiliary):
+        return "augment", _drawn(module, step)
+    if schedule.units:
+        return units[at], _drawn(module, step)
+    first = next(iter(together(schedule, step)), step)
+    return "sweep", _carried_out(module, first)
+
+
 def augment(module: Module) -> str:
     """The function that draws the auxiliary variables alone, of a state of whole arrays."""
     names = module.schedule.auxiliary

@@ -3,7 +3,7 @@
 Nothing is derived here but repairs, which are searched for when they are asked for.
 
 - `schedule_text`: the steps of a sweep; `derivation`: all of one variable, with `families` (how it
-  was recognised), `terms` (natural parameters), `interweaving`, `leaves`, `source_lines`
+  was recognised), `terms` (natural parameters), `interweaving`, `leaves`
 - `rewriting`: the rewrites made, and the possible further ones
 - `repairs`: the changes of a model that would give a closed form, by other `priors` and by
   `rescaling` of variables

@@ -6,7 +6,7 @@ shown are the values that the passes have made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -22,7 +22,6 @@ from gibbsppl.explain.leaves import drawn_without
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import diagnoses, family_named, proposed, tried
 from gibbsppl.explain.schedule_text import name_of, nearest_hint, owner_of
-from gibbsppl.explain.source_lines import step_lines
 from gibbsppl.explain.terms import contributions_of, reach, statistic_shown
 from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.model.graph_views import blanket, full_notation
@@ -40,19 +39,19 @@ MOST_REPAIRS = 3
 
 def explained(
     schedule: Schedule,
-    source: str,
+    code: Mapping[str, list[str]],
     data: Mapping[str, Any],
     name: str | None = None,
 ) -> str:
     """The derivation of the steps of a named variable or statement, or of all steps.
 
-    ``data`` are used to try repairs.
+    ``code`` are the generated lines of each step; ``data`` are used to try repairs.
     """
     if name is not None:
         steps = _named(schedule, name)
-        return "\n\n".join(Derivation(schedule, source, s, data).text() for s in steps)
+        return "\n\n".join(Derivation(schedule, code[s.name], s, data).text() for s in steps)
     model = "\n".join(["The model", *indented(str(schedule.graph).splitlines())])
-    parts = (Derivation(schedule, source, s, data).text() for s in schedule.steps)
+    parts = (Derivation(schedule, code[s.name], s, data).text() for s in schedule.steps)
     return "\n\n\n".join([model, *parts])
 
 
@@ -80,7 +79,7 @@ class Derivation:
     """One step's derivation, section by section."""
 
     schedule: Schedule
-    source: str
+    code: Sequence[str]
     step: Step
     data: Mapping[str, Any]
 
@@ -129,7 +128,6 @@ class Derivation:
     def _sections(self) -> list[tuple[str, list[str]]]:
         drawn = drawn_name(self.step, self.graph)
         name = " or ".join(self.step.variables)
-        code = step_lines(self.source, self.step.name)
         return [
             *self._added(),
             *drawn_without(self.schedule, self.step.variables),
@@ -139,7 +137,7 @@ class Derivation:
             ("The log densities of the factors marked", self._log_densities()),
             (f"The terms that hold {name}, collected", self.step.collected(self)),
             *self.step.recognised(self),
-            (f"The generated code that draws {drawn}", code),
+            (f"The generated code that draws {drawn}", list(self.code)),
         ]
 
     def _added(self) -> list[tuple[str, list[str]]]:

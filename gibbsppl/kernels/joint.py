@@ -106,6 +106,10 @@ class JointDraw(QuadraticDraw):
 
         lower_joint(workshop, self)
 
+    def drawing_function(self, module: Module) -> str:
+        """The function of what a pencil is drawn from."""
+        return "" if self.pencil is None else scaled_name(module, self)
+
     def in_row(self, module: Module) -> dict[str, str]:
         """The function of what a pencil is drawn from."""
         return {} if self.pencil is None else {"scaled": scaled_name(module, self)}

@@ -14,7 +14,8 @@ from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.elements import call_text
 from gibbsppl.code.module import Module
-from gibbsppl.code.numpy_text.statements import parameter_lines
+from gibbsppl.code.numpy_text.functions import Part
+from gibbsppl.code.numpy_text.statements import parameter_part
 from gibbsppl.code.numpy_text.text import Text
 from gibbsppl.derive.contractions import pull_back
 from gibbsppl.derive.label_chains import PREVIOUS, ChainConditional
@@ -107,13 +108,15 @@ class ChainDraw(LabelDraw):
         size = self.conditional.size
         more = {PREVIOUS: size, LABEL: size, self.step: module.graph.sizes[along] - 1}
         writer = module.writer(more, keeps=True)
-        body = parameter_lines(writer, "log_weights", self.weights, full=True)
+        weights = parameter_part(writer, "log_weights", self.weights, full=True)
         # (one number would say nothing of labels)
         is_free = not any(c.value.free_symbols for c in self.transitions.contributions)
-        body += parameter_lines(writer, "log_transitions", self.transitions, full=is_free)
+        transitions = parameter_part(
+            writer, "log_transitions", self.transitions, full=is_free
+        )
         target = f"{self.name}[{', '.join(map(str, axes))}]"
         doc = f"{target} | rest: log weights of {self.range_text}, and of each after each along "
-        body.append("return log_weights, log_transitions")
+        body: list[str | Part] = [weights, transitions, "return log_weights, log_transitions"]
         return module.function(module.functions[self.name], f"{doc}{along}.", writer, body)
 
     def lines(self, module: Module) -> list[str]:

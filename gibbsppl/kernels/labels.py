@@ -10,7 +10,7 @@ from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
 from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
-from gibbsppl.code.labels import shift_text, weight_lines
+from gibbsppl.code.labels import shift_text, weights
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
@@ -67,7 +67,7 @@ class FiniteDraw(LabelDraw):
         """The function of the log weights, the label along the first axis."""
         label = self.conditional.label
         writer = module.writer({label: self.conditional.size}, keeps=True)
-        body = weight_lines(writer, self.weights, as_tables=module.is_whole(self))
+        body = [weights(writer, self.weights, as_tables=module.is_whole(self))]
         doc = f"{self.statement.target} | rest: log weights of {self.range_text} (first axis)."
         return module.function(module.functions[self.statement.name], doc, writer, body)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
@@ -11,8 +12,11 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Expr, Leaf, mentions
 from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.notation import Notation, wrapped
+from gibbsppl.code.arrays.expressions import Expr as Value
+from gibbsppl.code.arrays.expressions import total
+from gibbsppl.code.arrays.statements import Add
 from gibbsppl.code.elements import made
-from gibbsppl.code.labels import weight_lines
+from gibbsppl.code.labels import weights
 from gibbsppl.code.lines import INDENT, assigned
 from gibbsppl.code.maintained import (
     in_state_with_maintained,
@@ -21,10 +25,10 @@ from gibbsppl.code.maintained import (
     writer_of,
 )
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.functions import Part, Written
 from gibbsppl.code.numpy_text.text import PRODUCT
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import positions_text
-from gibbsppl.code.scan_loops import fixed_arrays, scan_loops
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.explain.columns import columns
@@ -120,6 +124,8 @@ class ScanDraw(LabelDraw):
         if self.weights is not None:
             parts.append(_weights_at_once(module, self, self.weights))
         elif self.increments:
+            from gibbsppl.code.scan_loops import scan_loops  # noqa: PLC0415  (if labels are scanned)
+
             loops = scan_loops(module, self, self.conditional, _scan_name(module, self))
             parts += [loops, _weights(module, self)]
         else:
@@ -162,6 +168,10 @@ class ScanDraw(LabelDraw):
             *(f"{INDENT}{line}," for line in ("rng", *_arguments(module, self, f"({kept})"))),
             ")",
         ]
+
+    def drawing_function(self, module: Module) -> str:
+        """The function of the loops."""
+        return _scan_name(module, self) if self.increments else ""
 
     def in_row(self, module: Module) -> dict[str, str]:
         """The recomputing function of arrays kept from sweep to sweep."""
@@ -220,9 +230,7 @@ def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[
         own = [_scan_name(module, step), "s", "c", f'"{name}"', positions_text(module, step)]
         return [*own, str(lower), str(step.conditional.size)]
     own = [_scan_name(module, step), f's["{name}"]', _fixed_text(module, step)]
-    squares = module.squares[step.name]
-    kept = kept or f"tuple({maintained_name(module, step)}(s, c).values())"
-    return [*own, kept, str(step.conditional.size), *([f"squares={squares}"] if squares else [])]
+    return [*own, kept or f"tuple({maintained_name(module, step)}(s, c).values())"]
 
 
 def _is_carried(module: Module, step: ScanDraw) -> bool:
@@ -239,38 +247,51 @@ def _log_density(module: Module, step: ScanDraw) -> str:
     writer, kept = writer_of(module, step), {p.array for p in step.kept}
     own = [t for t in step.terms if not mentions(t.value, kept)]
     rest = [t for t in step.terms if t not in own]
-    lines = assigned("value", _texts(writer, own)) if own else ["value = 0.0"]
+    body: list[str | Part] = [_summed(writer, own, "=")]
     if any(t.value.has(*INDICATORS) for t in own):
-        lines += ['if not value > -float("inf"):', f"{INDENT}return value"]
-    lines += [f"value += {text}  # from {factor}" for text, factor in _texts(writer, rest)]
+        body += ['if not value > -float("inf"):', f"{INDENT}return value"]
+    body.append(_summed(writer, rest, "+="))
     name = _scan_name(module, step)
     doc = f"The log density of {step.variables[0]}, {step.integrated} integrated out."
-    text = module.function(name, doc, writer, [*lines, "return value"])
+    text = module.function(name, doc, writer, [*body, "return value"])
     return in_state_with_maintained(module, step, text)
 
 
-def _texts(writer: Writer, terms: Collection[Contribution]) -> list[tuple[str, str]]:
-    return [(writer.write(t.value).within(PRODUCT), t.factor) for t in terms]
+def _summed(writer: Writer, terms: Sequence[Contribution], operator: str) -> Written:
+    """Terms that are added up as a value, or to it."""
+    factors = [t.factor for t in terms]
+    values = (writer.expr(t.value) for t in terms)
+    return Written.of(values, partial(_added_up, factors, operator))
+
+
+def _added_up(
+    factors: Sequence[str], operator: str, writer: Writer, values: Sequence[Value]
+) -> list[str]:
+    texts = [writer.text(v).within(PRODUCT) for v in values]
+    terms = list(zip(texts, factors, strict=True))
+    if operator == "=":
+        return assigned("value", terms) if terms else ["value = 0.0"]
+    return [f"value += {text}  # from {factor}" for text, factor in terms]
 
 
 def _weights(module: Module, step: ScanDraw) -> str:
     name = module.functions[step.name]
     doc = f"{step.statement.target} | rest but {step.integrated}: log weights (first axis)."
     function = "weighed" if step.increments else "weighed_recomputed"
-    code = f"runtime.{function}({', '.join(_arguments(module, step))})"
+    size = [str(step.conditional.size)] * step.increments
+    code = f"runtime.{function}({', '.join([*_arguments(module, step), *size])})"
     return "\n".join([f"def {name}(s, c):", f'{INDENT}"""{doc}"""', f"{INDENT}return {code}"])
 
 
-def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) -> str:
+def _weights_at_once(module: Module, step: ScanDraw, parameter: NaturalParameter) -> str:
     """The log weights of all labels in one vector call."""
     scan = step.conditional
     writer = writer_of(module, step, {LABEL: scan.size})
-    axes = weights.axes[1:]
-    writer.arrange(weights.axes)
-    now = writer.align(writer.write(scan.statement.target - scan.lower), axes)
-    codes = [writer.align(writer.write(t.value), axes) for t in step.terms]
-    more = [f"now={now}", f"more={' + '.join(codes)}"]
-    body = weight_lines(writer, weights, as_tables=True, more=more)
+    with writer.arranged(parameter.axes):
+        now = writer.expr(scan.statement.target - scan.lower)
+        excess = total([writer.expr(t.value) for t in step.terms])
+    more = (Add("now", (), now, ()), Add("more", (), excess, ()))
+    body = [weights(writer, parameter, as_tables=True, more=more)]
     doc = f"{step.statement.target} | rest but {step.integrated}: log weights (first axis)."
     name = module.functions[step.name]
     text = module.function(name, doc, writer, body)
@@ -278,6 +299,8 @@ def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) 
 
 
 def _fixed_text(module: Module, step: ScanDraw) -> str:
+    from gibbsppl.code.scan_loops import fixed_arrays  # noqa: PLC0415  (if labels are scanned)
+
     latent = {s.target.array.name for s in module.graph.latent}
     scan, entries = step.conditional, []
     read = [t for t, _ in scan.terms] + [e for c in scan.changes for e in (c.value, *c.at)]

@@ -16,7 +16,7 @@ All that a generated module calls is exported here. The rooms:
 - elements and where they go: `places`, `entries`, `sparse_counts`
 - what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
-  `eliminations` and `position_tables` that they read, `tuning` of moves as arrays
+  `eliminations` and `position_tables` that they read, `tuning` of moves as arrays, `kernel_costs`
 - types of arguments and results: `types`
 """
 

@@ -48,18 +48,17 @@ def scan(
     z: Wholes,
     fixed: Sequence[Values],
     kept: Sequence[Array],
-    size: int,
-    squares: Sequence[int] = (),
 ) -> Integers:
     """The labels, each drawn in turn given all other labels.
 
-    ``fixed`` are the arrays read by the scan, ``kept`` the arrays updated in place; ``size`` is the
-    number of labels, ``squares`` the sizes of scratch matrices.
+    ``fixed`` are the arrays read by the scan, ``kept`` the arrays updated in place.
     """
-    u, out = rng.random(np.shape(z)), np.empty((0,) * (np.ndim(z) + 1))
-    own = (out, np.empty(size), u, np.array(z, dtype=np.int64))
-    _run(function, own, (fixed, kept, squares), draws=True)
-    return own[3]
+    levels, out = rng.random(np.shape(z)), np.empty((0,) * (np.ndim(z) + 1))
+    labels_ = np.array(z, dtype=np.int64)
+    _run(function, (out, levels, labels_), (fixed, kept), draws=True)
+    if not np.isfinite(levels).all():  # (sums of weights, now)
+        raise ValueError("all labels have probability zero, or a weight is not a number")
+    return labels_
 
 
 def weighed(
@@ -68,28 +67,29 @@ def weighed(
     fixed: Sequence[Values],
     kept: Sequence[Array],
     size: int,
-    squares: Sequence[int] = (),
 ) -> Floats:
-    """The log weights of the labels of each element given all others; labels are the first axis."""
-    out, u = np.empty((size, *np.shape(z))), np.zeros(np.shape(z))
-    own = (out, np.empty(size), u, np.array(z, dtype=np.int64))
-    _run(function, own, (fixed, kept, squares), draws=False)
+    """The log weights of the labels of each element given all others; labels are the first axis.
+
+    ``size`` is the number of labels.
+    """
+    out, levels = np.empty((size, *np.shape(z))), np.zeros(np.shape(z))
+    _run(function, (out, levels, np.array(z, dtype=np.int64)), (fixed, kept), draws=False)
     return out
 
 
 def _run(
     function: Scanner,
-    own: tuple[Floats, Floats, Floats, Integers],
-    given: tuple[Sequence[Values], Sequence[Array], Sequence[int]],
+    own: tuple[Floats, Floats, Integers],
+    given: tuple[Sequence[Values], Sequence[Array]],
     *,
     draws: bool,
 ) -> None:
     """Run the loops, which change labels, log weights and maintained arrays in place."""
-    fixed, kept, squares = given
+    fixed, kept = given
     shared = [k.reshape(1) if k.ndim == 0 else k for k in kept]
     # (a scalar as a number: of an array without axes Numba has no logarithm)
     read = (np.asarray(f)[()] for f in fixed)
-    arrays = [*own, *read, *shared, *(np.empty((n, n)) for n in squares)]
+    arrays = [*own, *read, *shared]
     if is_compiled():
         _compiled(function)(draws, *arrays)
         return

@@ -216,6 +216,11 @@ class Step:
         """The lines of a sweep that carry out the step."""
         raise NotImplementedError
 
+    def drawing_function(self, module: Any) -> str:
+        """The name of the function that a draw calls, where that is not its conditional's."""
+        del module
+        return ""
+
     def in_row(self, module: Any) -> dict[str, str]:
         """What the step has in the table of steps besides, by name (`gibbsppl.runtime.Step`)."""
         del module

@@ -5,8 +5,9 @@ passes and printers do.
 
 - `expressions`: a number for each position; `statements`: what makes or changes arrays; `sweeps`:
   a whole sweep, with what it knows of arrays from outside; all of them print themselves
-- `accesses`: what statements read and change, and whether one may go before another; `costs` of
-  functions; `naming` of new arrays; `evaluation` of what depends on data alone
+- `terms` of sums, factors of products; `notation` for comments; `accesses`: what statements read
+  and change, and whether one may go before another; `costs` of functions; `naming` of new arrays;
+  `evaluation` of what depends on data alone
 - passes: sums over `few` positions written out; `tabulation` of parameters by whole numbers;
   `blocks` of labels; `buffers` of vectors that kernels read; `contraction`: sums as arrays of
   their own, some by `groups`; `parting` of parameters from draws, `lifting` of dear functions out

@@ -41,7 +41,6 @@ from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.scan_parts import Moving, Part, parted, sums_beforehand, with_known
 from gibbsppl.code.lowering.selections import selection
 from gibbsppl.code.lowering.workshop import Workshop
-from gibbsppl.code.scan_loops import as_ratio
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.rewrites.collapsing import Scan, without
@@ -59,7 +58,7 @@ def lower_scan(w: Workshop, step: LabelDraw, scan: Scan) -> None:
     axes = {c.array.name: _axis_of_label(c) for c in scan.changes}
     last = {name: axis for name, axis in axes.items() if axis is not None}
     with w.with_dims({LABEL: scan.size}), with_maintained(w, step.kept, last):
-        work = _Scan.of(w, step, scan)
+        work = Scanning.of(w, step, scan)
         weights, is_ratio = work.weights(scan.terms)
         own, is_alike = work.weights(work.without_own())
         if is_ratio and is_alike and work.is_by_label(weights):
@@ -70,7 +69,7 @@ def lower_scan(w: Workshop, step: LabelDraw, scan: Scan) -> None:
     kept_up(w, list(axes), whole)
 
 
-def _taken_off(work: _Scan, weights: Expr, kernel: str) -> None:
+def _taken_off(work: Scanning, weights: Expr, kernel: str) -> None:
     """A scan that takes the contributions of an element off, and puts them back."""
     w = work.w
     parts, weights = parted(w, weights, work.moving)
@@ -84,7 +83,7 @@ def _taken_off(work: _Scan, weights: Expr, kernel: str) -> None:
     w.add(Loop(work.over, sums_beforehand(w, body, work.over)))
 
 
-def _corrected(work: _Scan, weights: Expr, own: Expr) -> None:
+def _corrected(work: Scanning, weights: Expr, own: Expr) -> None:
     """A scan that weighs labels by arrays with the element in them, its own label apart.
 
     Arrays change with the label alone: most elements keep theirs, and what has just been written
@@ -118,7 +117,7 @@ def lower_at_once(
 ) -> None:
     """An approximate scan: all labels at once, each given what the others were."""
     with w.with_dims({LABEL: scan.size}), with_maintained(w, step.kept):
-        work = _Scan.of(w, step, scan)
+        work = Scanning.of(w, step, scan)
         base = parameter(w, weights, f"{work.array}_log_weights")
         more = total([w.expr(c.value) for c in excess])
         is_now = Apply("equals", (Position(LABEL.name), work.counted))
@@ -160,7 +159,7 @@ def _axis_of_label(change: Increment) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scan:
+class Scanning:
     """The lowering of one scan; ``label`` is the span of the labels, in a dim of its own."""
 
     w: Workshop
@@ -171,7 +170,7 @@ class _Scan:
     moving: Moving
 
     @classmethod
-    def of(cls, w: Workshop, step: LabelDraw, scan: Scan) -> _Scan:
+    def of(cls, w: Workshop, step: LabelDraw, scan: Scan) -> Scanning:
         """The lowering, in a context with the dim of labels."""
         label = Span(w.fresh(f"{step.variables[0]}_label"), ZERO, Number(scan.size))
         target = w.expr(scan.statement.target)
@@ -263,6 +262,17 @@ class _Scan:
             self.w.add(Add(element.array, element.indices, value, self.w.spans(c.over)))
         for part in parts:
             self.w.add(*part.at_label(self.label, label))
+
+
+def as_ratio(term: Formula) -> Formula | None:
+    """``exp`` of a sum of logs with whole coefficients, as a product."""
+    factors = []
+    for t in Sum.make_args(term):
+        number, rest = t.as_coeff_Mul()
+        if not number.is_Integer or not isinstance(rest, sp.log):
+            return None
+        factors.append(rest.args[0] ** number)
+    return sp.Mul(*factors)
 
 
 def _plus(whole: Expr, shift: int) -> Expr:

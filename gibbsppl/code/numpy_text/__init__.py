@@ -1,9 +1,9 @@
 """The array language as NumPy: arrays with one axis for each dim.
 
+- `functions` as values, and what in them gets a name
 - `statements`: arrays that are added up, each term with its factor; `tables` read by an index
 - `expressions` by kind, `reads` of arrays, `recursions`; `reductions` by the `ways` that they are
   done, `products` of arrays, `squares` about a centre
 - `axes`: their order; `writer` has the names of a function, `hoisting` what is computed once,
-  `terms` what goes together, `whole_numbers` what has no digits to lose
-- `notation` for comments, `text` alone
+  `whole_numbers` what has no digits to lose; `text` alone
 """

@@ -24,10 +24,10 @@ from gibbsppl.code.arrays.expressions import (
     total,
 )
 from gibbsppl.code.arrays.systems import Recursive
+from gibbsppl.code.arrays.terms import Quotient, is_negative, quotient, terms_of, varies
 from gibbsppl.code.numpy_text.reads import element_text
 from gibbsppl.code.numpy_text.recursions import recursive_text
 from gibbsppl.code.numpy_text.reductions import entry_text, reduced_text
-from gibbsppl.code.numpy_text.terms import Quotient, is_negative, quotient, terms_of, varies
 from gibbsppl.code.numpy_text.text import ATOM, POWER, PRODUCT, SUM, Text, number
 from gibbsppl.code.numpy_text.whole_numbers import is_count
 from gibbsppl.code.numpy_text.writer import Writer
@@ -102,7 +102,7 @@ def _sum(writer: Writer, e: Expr) -> Text:
 
 def _cancelling(writer: Writer, terms: Sequence[Expr]) -> list[Expr]:
     """The whole numbers of a sum, if they may cancel."""
-    whole = [t for t in terms if is_count(t, writer.graph.variables)]
+    whole = [t for t in terms if is_count(t, writer.variables)]
     settled = not writer.preparing and all(map(writer.is_settled, whole))
     signs = {is_negative(t) for t in whole}
     return [] if settled or len(signs) < 2 or len(whole) == len(terms) else whole

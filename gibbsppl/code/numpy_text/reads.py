@@ -16,19 +16,7 @@ def element_text(writer: Writer, e: Element) -> Text:
     name = writer.array(e.array)
     if not e.indices:
         return Text(name)
-    text = elements_text(writer, Computed(name, (), writer.shape(e.array)), e.indices)
-    is_gather = any(not isinstance(i, Position | Number) for i in e.indices)
-    if not (is_gather or _is_pairwise(e)) or writer.preparing or not writer.keeps:
-        return text
-    # (repeated readings gather once)
-    name = writer.named_once(text.code, f"{name}_read", reads_own=writer.local in e.arrays)
-    return Text(name, text.dims)
-
-
-def _is_pairwise(e: Element) -> bool:
-    """Whether two axes are read at positions of the same dim."""
-    dims = [i.dim for i in e.indices if isinstance(i, Position)]
-    return len(set(dims)) < len(dims)
+    return elements_text(writer, Computed(name, (), writer.shape(e.array)), e.indices)
 
 
 def elements_text(writer: Writer, array: Computed, indices: Sequence[Expr]) -> Text:

@@ -18,17 +18,18 @@ from gibbsppl.code.numpy_text.writer import Computed, Writer
 
 def recursive_text(writer: Writer, e: Recursive) -> Text:
     """The elements of a recursion, read from the result of a single call."""
-    outer, system = writer.sorted(e.system.free), e.system
-    name, reads = _function(writer, system, outer)
-    owns = [own for own, _ in system.shapes]
-    code = f"{name}({', '.join(writer.array(r) for r in reads)})"
-    if not writer.preparing:
-        stem = "_and_".join(map(system.plain_name, owns))
-        code = writer.named_once(code, stem, reads_own=writer.local in reads)
+    outer, owns = writer.sorted(e.system.free), [own for own, _ in e.system.shapes]
+    code = call_text(writer, e.system, outer)
     if len(owns) > 1:
         code += f"[{owns.index(e.array)}]"
-    shape = tuple(map(writer.whole, dict(system.shapes)[e.array]))
+    shape = tuple(map(writer.whole, dict(e.system.shapes)[e.array]))
     return elements_text(writer, Computed(code, outer, shape), e.indices)
+
+
+def call_text(writer: Writer, system: System, outer: tuple[str, ...]) -> str:
+    """The call of the function that computes the arrays of a system."""
+    name, reads = _function(writer, system, outer)
+    return f"{name}({', '.join(writer.array(r) for r in reads)})"
 
 
 def _function(

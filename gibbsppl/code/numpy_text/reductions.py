@@ -12,9 +12,9 @@ from gibbsppl.code.arrays.expressions import (
     Reduce,
     product,
 )
+from gibbsppl.code.arrays.terms import Quotient, quotient
 from gibbsppl.code.numpy_text.hoisting import stem_of
 from gibbsppl.code.numpy_text.products import product_text
-from gibbsppl.code.numpy_text.terms import Quotient, quotient
 from gibbsppl.code.numpy_text.text import ATOM, PRODUCT, Text, number
 from gibbsppl.code.numpy_text.ways import (
     ByGroup,

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from gibbsppl.algebra.expressions import Expr as Formula
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.code.arrays.expressions import Expr
+from gibbsppl.code.arrays.expressions import Element, Expr
 from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.code.numpy_text.text import PRODUCT, Text
 from gibbsppl.code.numpy_text.writer import Writer
-from gibbsppl.derive.centring import RESIDUAL, Centred, about_centre
+from gibbsppl.derive.centring import RESIDUAL, Centred, CentredArray, about_centre
 from gibbsppl.derive.contractions import data_only
 
 
@@ -32,17 +32,27 @@ def squares_about_centre(writer: Writer, base: Formula, ranges: tuple[Range, ...
     )
     terms = [Text(prepared[0])]
     for part, centre, slope in zip(about.parts, prepared[1::2], prepared[2::2], strict=True):
-        x = writer.array(part.name)
-        name = writer.named_once(f"{x} - {centre}", f"{x}_away", reads_own=False)
-        writer.made(part.away, name, part.dims)
+        name = _away(writer, part, centre)
         code = f"{writer.call('inner')}({slope}, {name})" if part.dims else f"{slope} * {name}"
         terms.append(Text(code, (), PRODUCT))
     terms += [writer.text(to(form)) for form in about.forms]
     total = writer.names.fresh("sum_of_squares")
     codes = [t.within(PRODUCT) for t in terms]
     writer.lines += [f"{total} = (", f"    {codes[0]}", *(f"    + {c}" for c in codes[1:]), ")"]
-    writer.centred[base, ranges] = writer.made(f"·{total}", total, ())
+    writer.stand_in(f"·{total}", total, ())
+    writer.centred[base, ranges] = Element(f"·{total}")
     return writer.centred[base, ranges]
+
+
+def _away(writer: Writer, part: CentredArray, centre: str) -> str:
+    """The local name of the distances of an array from its centre."""
+    x = writer.array(part.name)
+    if (key := (part.name, centre)) not in writer.centred:
+        writer.centred[key] = Element(writer.names.fresh(f"{x}_away"))
+        writer.lines.append(f"{writer.centred[key]} = {x} - {centre}")
+    name = str(writer.centred[key])
+    writer.stand_in(part.away, name, tuple(map(writer.size, part.dims)))
+    return name
 
 
 def _centre_prepared(writer: Writer, about: Centred) -> list[str]:

@@ -6,30 +6,32 @@ Comes in: a `Let`, and the `Add`s that follow it. Goes out: lines, each with its
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from gibbsppl.code.arrays.expressions import Expr, Number, Position, Span
 from gibbsppl.code.arrays.statements import Add, Let
 from gibbsppl.code.lines import assigned, is_product
 from gibbsppl.code.lowering.parameters import bounded, contributed
+from gibbsppl.code.numpy_text.functions import Added
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 
-def parameter_lines(
-    writer: Writer, name: str, parameter: NaturalParameter, *, full: bool
-) -> list[str]:
-    """Lines that compute one natural parameter from the contributions of the factors.
+def parameter_part(writer: Writer, name: str, parameter: NaturalParameter, *, full: bool) -> Added:
+    """One natural parameter, from the contributions of the factors.
 
     ``full``: the parameter must have all axes, even without a contribution that depends on them.
     """
     with writer.arranged(parameter.axes):
-        return sum_lines(writer, *contributed(writer, parameter, name), full=full)
+        let, adds = contributed(writer, parameter, name)
+    return Added(let, adds, partial(sum_lines, full=full))
 
 
-def bound_lines(writer: Writer, bound: Bound, *, full: bool) -> list[str]:
-    """Lines that compute one side of a truncated draw: the tightest bound of all factors."""
+def bound_part(writer: Writer, bound: Bound, *, full: bool) -> Added:
+    """One side of a truncated draw: the tightest bound of all factors."""
     with writer.arranged(bound.axes):
-        return extreme_lines(writer, *bounded(writer, bound), full=full)
+        let, adds = bounded(writer, bound)
+    return Added(let, adds, partial(extreme_lines, full=full))
 
 
 def sum_lines(writer: Writer, let: Let, adds: Sequence[Add], *, full: bool) -> list[str]:

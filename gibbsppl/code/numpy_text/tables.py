@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
 from gibbsppl.algebra.expressions import Dim
@@ -22,9 +23,10 @@ from gibbsppl.code.arrays.expressions import (
     total,
 )
 from gibbsppl.code.arrays.statements import Add, Let
+from gibbsppl.code.arrays.terms import terms_of
 from gibbsppl.code.lines import INDENT
+from gibbsppl.code.numpy_text.functions import Added
 from gibbsppl.code.numpy_text.statements import is_everywhere, sum_lines
-from gibbsppl.code.numpy_text.terms import terms_of
 from gibbsppl.code.numpy_text.writer import Writer
 
 # Fewer values than this stay in the cache, and are computed where they are needed.
@@ -60,8 +62,8 @@ def as_table(writer: Writer, factor: str, term: Expr, own: frozenset[str]) -> Ga
     return Gather(factor, value, along, size, index) if is_own else None
 
 
-def rows_lines(writer: Writer, let: Let, adds: Sequence[Add]) -> list[str] | None:
-    """Lines of an array as a sum of tables of rows along its last axis; None for other arrays."""
+def rows_part(writer: Writer, let: Let, adds: Sequence[Add]) -> Added | None:
+    """An array as a sum of tables of rows along its last axis; None for other arrays."""
     dims = tuple(s.dim for s in let.dims)
     few = prod(map(writer.size, dims)) < MANY_VALUES
     if len(dims) < 2 or few or not all(is_everywhere(writer, let, a) for a in adds):
@@ -72,8 +74,15 @@ def rows_lines(writer: Writer, let: Let, adds: Sequence[Add]) -> list[str] | Non
     rows = [r for r in rest if r is not None]
     if not rows or len(rows) < len(rest):
         return None
+    first = Add(let.name, (), same, ())
+    return Added(let, (first,), partial(_rows_lines, rows))
+
+
+def _rows_lines(rows: Sequence[Gather], writer: Writer, let: Let, adds: Sequence[Add]) -> list[str]:
+    """Lines of a sum of rows, of which the first is the same for all."""
+    dims, (same,) = tuple(s.dim for s in let.dims), adds
     with writer.arranged(dims):
-        first = writer.align(writer.text(same), dims[-1:])
+        first = writer.align(writer.text(same.value), dims[-1:])
     lines = [
         f"{let.name} = {writer.call('SumOfRows')}(",
         f"{INDENT}{tuple(map(writer.size, dims))},",
@@ -93,14 +102,23 @@ def _row_at(writer: Writer, factor: str, term: Expr, dims: tuple[str, ...]) -> G
     return table if table.size < prod(map(writer.size, table.index.free)) else None
 
 
-def weights_lines(
-    writer: Writer, let: Let, adds: Sequence[Add], *, as_tables: bool, more: Sequence[str] = ()
-) -> list[str]:
-    """Lines that compute and return log weights, where it can be as a sum of tables.
+def weights_part(
+    writer: Writer, let: Let, adds: Sequence[Add], *, as_tables: bool, more: Sequence[Add] = ()
+) -> Added:
+    """Log weights, which are returned: where it can be as a sum of tables.
 
-    The label is the first axis. ``more`` are further arguments of the sum.
+    The label is the first axis. ``more`` are further arguments of the sum, by their names.
     """
     dense, tables = _parted(writer, let, adds) if as_tables else (list(adds), [])
+    return Added(let, (*dense, *more), partial(_weights_lines, tables))
+
+
+def _weights_lines(
+    tables: Sequence[Gather], writer: Writer, let: Let, adds: Sequence[Add]
+) -> list[str]:
+    """Lines that compute and return log weights."""
+    dense = [a for a in adds if a.array == let.name]
+    more = [a for a in adds if a.array != let.name]
     lines = sum_lines(writer, let, dense, full=not tables)
     if not tables and not more:
         return [*lines, f"return {let.name}"]
@@ -113,7 +131,10 @@ def weights_lines(
     for t in tables:
         values, index = _written(writer, t, (dims[0], t.along), dims[1:])
         read.append(f"{INDENT}runtime.Table({values}, {index}),  # from {t.factor}")
-    return [*(lines if dense else []), *read, *(f"{INDENT}{m}," for m in more), ")"]
+    with writer.arranged(dims):
+        texts = [writer.align(writer.text(a.value), dims[1:]) for a in more]
+    read += [f"{INDENT}{a.array}={text}," for a, text in zip(more, texts, strict=True)]
+    return [*(lines if dense else []), *read, ")"]
 
 
 def _parted(writer: Writer, let: Let, adds: Sequence[Add]) -> tuple[list[Add], list[Gather]]:

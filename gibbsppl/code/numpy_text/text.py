@@ -41,11 +41,3 @@ def number(value: float) -> Text:
             'float("inf")' if value > 0 else '-float("inf")', (), ATOM if value > 0 else UNARY
         )
     return Text(repr(float(value)), (), rank)
-
-
-def times_number(coefficient: float, text: Text) -> Text:
-    """A text multiplied by a number."""
-    if coefficient == 1:
-        return text
-    code = f"{number(coefficient).within(PRODUCT)} * {text.within(PRODUCT)}"
-    return Text(code, text.dims, PRODUCT)

@@ -19,7 +19,7 @@ from gibbsppl.code.arrays.expressions import (
     is_call,
     product,
 )
-from gibbsppl.code.numpy_text.terms import quotient
+from gibbsppl.code.arrays.terms import quotient
 
 
 @dataclass(frozen=True, slots=True)

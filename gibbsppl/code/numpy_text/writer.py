@@ -6,10 +6,9 @@ function, so that modules with cases may import this module.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import or_
 
 import sympy as sp
 
@@ -19,20 +18,19 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
-    Number,
     Position,
     Span,
 )
+from gibbsppl.code.arrays.notation import Notation
+from gibbsppl.code.arrays.terms import data_together, is_gather, varies
 from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.code.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.code.numpy_text.axes import Axes
 from gibbsppl.code.numpy_text.hoisting import Hoisted, stem_of
-from gibbsppl.code.numpy_text.notation import Notation
-from gibbsppl.code.numpy_text.terms import data_together, varies
 from gibbsppl.code.numpy_text.text import Text
 from gibbsppl.code.numpy_text.whole_numbers import is_whole
 from gibbsppl.derive.contractions import Known, data_only
-from gibbsppl.model.graph import Graph
+from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.vanishing import continuous_arrays
 
@@ -50,13 +48,13 @@ class Computed:
 class Writer(Axes):
     """Writes expressions for one function; collects the names that the function must unpack.
 
-    ``cases`` writes an expression that is not hoisted, ``squares`` a sum of squares about a centre.
-    ``preparing``: the function is ``prepare``. ``local`` is an array that is an argument of the
-    function, with the dims of the array ``like`` (of its own, without). ``keeps``: gathers get
-    local names, those ``within`` that read ``local``. ``aliases`` are names of arrays that the
-    function makes; their dims are in ``axes``; ``centred`` are sums of squares that it has made,
-    ``constants`` the values of ``prepare`` that it reads. ``inline``: there is no function, arrays
-    are read where they are; some have texts of their own.
+    ``cases`` writes an expression that is not hoisted, ``squares`` a sum of squares about a centre
+    (where the function ``keeps`` values). ``preparing``: the function is ``prepare``. ``local`` is
+    an array that is an argument of the function, with the dims of the array ``like`` (of its own,
+    without). ``aliases`` are names of arrays that the function makes, with their ``shapes``;
+    ``lines`` make those that all parts of it may read, ``centred`` the sums of squares among them.
+    ``constants`` are the values of ``prepare`` that it reads. ``inline``: there is no function,
+    arrays are read where they are; some have texts of their own.
     """
 
     graph: Graph
@@ -73,10 +71,9 @@ class Writer(Axes):
     state_names: dict[str, str] = field(default_factory=dict)
     data_read: Counter[str] = field(default_factory=Counter)
     plain_data: dict[str, str] = field(default_factory=dict)
-    gathered: dict[str, str] = field(default_factory=dict)
-    within: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
-    axes: dict[str, tuple[Dim, ...]] = field(default_factory=dict)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    variables: ChainMap[str, Variable] = field(init=False)
     lines: list[str] = field(default_factory=list)
     centred: dict[object, Expr] = field(default_factory=dict)
     computed: dict[str, Computed] = field(default_factory=dict)
@@ -87,6 +84,7 @@ class Writer(Axes):
     def __post_init__(self) -> None:
         self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
         self.continuous = continuous_arrays(self.graph)
+        self.variables = ChainMap({}, dict(self.graph.variables))
         if self.local is not None and self.like in self.continuous:
             self.continuous.add(self.local)
 
@@ -103,13 +101,13 @@ class Writer(Axes):
 
     def axes_of(self, name: str) -> tuple[Dim, ...]:
         """The dims of an array."""
-        if name in self.axes:
-            return self.axes[name]
         own = self.like if name == self.local and self.like is not None else name
         return self.graph.variables[own].dims
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of an array."""
+        if name in self.shapes:
+            return self.shapes[name]
         return tuple(map(self.size, self.axes_of(name)))
 
     @property
@@ -129,7 +127,7 @@ class Writer(Axes):
 
     def is_whole(self, e: Expr) -> bool:
         """Whether a value is made of integers alone: a position, whose power may overflow."""
-        return is_whole(e, self.graph.variables)
+        return is_whole(e, self.variables)
 
     def expr(self, expr: Formula) -> Expr:
         """An expression of the model over arrays."""
@@ -202,22 +200,12 @@ class Writer(Axes):
         self.constants.add(name)
         return name if self.inline is None else f'c["{name}"]'
 
-    def made(self, alias: str, code: str, dims: tuple[Dim, ...]) -> Expr:
-        """The element, at the positions of its dims, of an array that the function makes."""
-        self.aliases[alias], self.axes[alias] = code, dims
+    def stand_in(self, alias: str, code: str, shape: tuple[int, ...], like: str = "") -> None:
+        """Note an array that the function makes, maybe of elements of another."""
+        self.aliases[alias], self.shapes[alias] = code, shape
         self.random.add(alias)
-        return Element(alias, tuple(Position(d.name) for d in dims))
-
-    def named_once(self, code: str, stem: str, *, reads_own: bool) -> str:
-        """A local name for a value that a function reads more than once.
-
-        A value that reads the function's argument (``reads_own``) has a separate name: outside, the
-        same text is of the current value.
-        """
-        kept = self.within if reads_own else self.gathered
-        if code not in kept:
-            kept[code] = self.names.fresh(stem)
-        return kept[code]
+        if like in self.variables:
+            self.variables[alias] = self.variables[like]
 
     def shown(self, e: Expr) -> str:
         """The expression in mathematical notation, for a comment."""
@@ -258,10 +246,13 @@ class Writer(Axes):
         if not self.is_settled(e) or not varies(e):
             return False
         if isinstance(e, Element):
-            plain = (isinstance(i, Position) and not i.shift for i in e.indices)
-            numbers = (isinstance(i, Number) for i in e.indices)
-            return not all(map(or_, plain, numbers)) or any(
-                self.places_along(d) != range(self.size(d)) for i in e.indices for d in i.free
+            shifted = any(isinstance(i, Position) and i.shift for i in e.indices)
+            return (
+                is_gather(e)
+                or shifted
+                or any(
+                    self.places_along(d) != range(self.size(d)) for i in e.indices for d in i.free
+                )
             )
         return True
 

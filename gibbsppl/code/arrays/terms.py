@@ -1,6 +1,5 @@
 """Sums and products of the array language taken apart, and what of them is computed together.
 
->>> from gibbsppl.code.arrays.expressions import Element, Number
 >>> x, y, z = map(Element, "xyz")
 >>> found = quotient(negative(Apply("/", (product([Number(2), x, y]), z))))
 >>> found.sign, [str(f) for f in found.above], [str(f) for f in found.below]
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from gibbsppl.code.arrays.expressions import (
     ONE,
     Apply,
+    Element,
     Expr,
     Number,
     Position,
@@ -96,3 +96,10 @@ def data_together(
         return list(args)
     gone = [*data, *numbers]
     return [*(a for a in args if not any(a is g for g in gone)), together]
+
+
+def is_gather(e: Element) -> bool:
+    """Whether elements are read one by one: at an index that is no position, or pairwise."""
+    dims = [i.dim for i in e.indices if isinstance(i, Position)]
+    is_plain = all(isinstance(i, Position | Number) for i in e.indices)
+    return not is_plain or len(set(dims)) < len(dims)

@@ -1,6 +1,6 @@
-"""Expressions over arrays in mathematical notation, for comments.
+"""Expressions over arrays in the notation of models, for comments.
 
->>> from gibbsppl.code.arrays.expressions import Span, negative, product
+>>> from gibbsppl.code.arrays.expressions import negative, product
 >>> x, y = (Element(name, (Position("n"),)) for name in "xy")
 >>> total = Reduce(product([x, y]), (Span("n", Number(1), Size("n")),))
 >>> print(Notation({"n": 5}.__getitem__).text(negative(Apply("/", (total, Number(2))))))
@@ -28,10 +28,9 @@ from gibbsppl.code.arrays.expressions import (
     Span,
     is_call,
     number,
-    text,
 )
-from gibbsppl.code.arrays.systems import SO_FAR
-from gibbsppl.code.numpy_text.terms import Quotient, quotient, terms_of
+from gibbsppl.code.arrays.systems import SO_FAR, Recursive
+from gibbsppl.code.arrays.terms import Quotient, quotient, terms_of
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 
@@ -53,11 +52,16 @@ class Notation:
                 return number(value), SUM if value < 0 else ATOM
             case Size(dim=dim):
                 return str(self.size(dim)), ATOM
-            case Position(shift=shift):
-                return text(e).replace(SO_FAR, ""), SUM if shift else ATOM
+            case Position(dim=dim, shift=shift):
+                here = dim.removesuffix(SO_FAR)
+                if not shift:
+                    return here, ATOM
+                return f"{here} {'-' if shift < 0 else '+'} {abs(shift)}", SUM
             case Element(array=array, indices=indices):
                 inside = f"[{', '.join(map(self.text, indices))}]" if indices else ""
-                return array + inside, ATOM
+                return array.removesuffix(SO_FAR) + inside, ATOM
+            case Recursive(array=array, indices=indices):
+                return self._written(Element(array, indices))
             case Reduce():
                 return self._reduced(e), ATOM
             case Apply(function="+"):
@@ -72,7 +76,7 @@ class Notation:
                 return f"{self.text(whole)}[{', '.join(map(self.text, places))}]", ATOM
             case Apply(function=function, arguments=arguments):
                 return _called(function, [self.text(a) for a in arguments]), ATOM
-        return e.told.replace(SO_FAR, ""), ATOM
+        raise TypeError(e)
 
     def _within(self, e: Expr, rank: int) -> str:
         found, own = self._written(e)
@@ -136,16 +140,16 @@ class Notation:
     def _span(self, span: Span) -> str:
         if span.is_whole:
             return span.dim
-        match span.stop:
-            case Number(value=value):
-                last = int(value) - 1
-            case Size(dim=dim):
-                last = self.size(dim) - 1
-            case Apply(function="+", arguments=(Size(dim=dim), Number(value=value))):
-                last = self.size(dim) + int(value) - 1
-            case _:
-                return str(span)
-        return f"{span.dim} = {self.text(span.start)}..{last}"
+        last = self._less_one(span.stop)
+        return f"{span.dim.removesuffix(SO_FAR)} = {self.text(span.start)}..{last}"
+
+    def _less_one(self, stop: Expr) -> str:
+        """What is before an end."""
+        sizes = [self.size(t.dim) for t in terms_of(stop) if isinstance(t, Size)]
+        numbers = [t.value for t in terms_of(stop) if isinstance(t, Number)]
+        if len(sizes) + len(numbers) == len(terms_of(stop)):
+            return number(sum(sizes) + sum(numbers) - 1)
+        return signed_sum([self.text(stop), "-1"])
 
 
 def _parted(e: Reduce) -> tuple[Expr, list[Expr]]:

@@ -1,0 +1,37 @@
+"""What calls of kernels take: a row for each that takes longer than a draw from a family.
+
+The figures are CPU seconds of one machine, that of ``tests/benchmarks/RESULTS.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What NumPy takes for a call of a kernel, and what loops save for each number that it reads.
+
+    ``many``: for a call that draws many elements together, if that is another algorithm.
+    """
+
+    call: float
+    number: float = 0.0
+    many: float = 0.0
+
+
+# Kernels that take longer than a draw from a family: those of labels, of matrices, of densities
+# (which are evaluated several times).
+COSTS: Mapping[str, Cost] = {
+    "labels": Cost(15e-6, 12e-9),
+    "labels_of_block": Cost(15e-6, 12e-9),
+    "chain": Cost(300e-6, 80e-9),
+    "chain_by_step": Cost(300e-6, 80e-9),
+    "concave": Cost(80e-6, many=1.8e-3),
+    "slice": Cost(15e-6, many=0.2e-3),
+    "slice_whole": Cost(15e-6, many=0.2e-3),
+    "dirichlet": Cost(8e-6, 10e-9),
+    "wishart": Cost(60e-6),
+    "mvnormal": Cost(20e-6),
+}
