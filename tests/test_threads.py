@@ -193,3 +193,19 @@ def test_threads_are_those_of_compiled_loops(monkeypatch):
     monkeypatch.setattr("gibbsppl.run.choice.is_installed", lambda: False)
     with pytest.raises(RunError, match=r"threads=2 needs: pip install \"gibbsppl\[fast\]\""):
         drawn(mixture(), 2)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_what_is_computed_of_the_state_is_recorded_with_the_draws():
+    pytest.importorskip("numba")
+    with gp.Model(coords={"i": 6}) as model:
+        mu = gp.Normal("mu", 0, sigma=1, dims="i")
+        gp.Normal("y", mu, sigma=1, dims="i", observed=np.arange(6.0))
+        gp.Deterministic("twice", 2 * mu)
+        gp.Deterministic("all", gp.sum(mu, "i"))
+    draws = drawn(model, 2)
+
+    assert draws.attributes["streams"] == 6
+    np.testing.assert_allclose(draws["twice"], 2 * draws["mu"], rtol=1e-15)
+    np.testing.assert_allclose(draws["all"], draws["mu"].sum(axis=-1), rtol=1e-12)
+    assert len(np.unique(draws["mu"])) == draws["mu"].size
