@@ -165,7 +165,7 @@ class Sampler:
         return self.program.source
 
     def explain(self, name: str | None = None) -> str:
-        """The derivation of a variable's conditional, or those of all, and the possible rewrites."""
+        """The derivation of a variable's conditional, or of all and the possible rewrites."""
         from gibbsppl.code.source import lines_by_step  # noqa: PLC0415  (only when asked for)
         from gibbsppl.explain import explained  # noqa: PLC0415  (only when asked for)
 
