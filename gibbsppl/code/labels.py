@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gibbsppl.code.arrays.statements import Add
-from gibbsppl.code.lowering.parameters import contributed
+from gibbsppl.code.lowering.contributions import contributed
 from gibbsppl.code.numpy_text.functions import Part
 from gibbsppl.code.numpy_text.tables import weights_part
 from gibbsppl.code.numpy_text.writer import Writer

@@ -40,12 +40,9 @@ def writer_of(module: Module, step: Step, extra: Mapping[Dim, int] | None = None
     return module.writer(sizes, more=known, keeps=True)
 
 
-def in_state_with_maintained(module: Module, step: Step, text: str) -> str:
-    """The text of a function, whose state has the arrays that the step reads, computed anew."""
-    if not step.kept:
-        return text
-    head, told, *rest = text.split("\n")
-    return "\n".join([head, told, f"{INDENT}s = s | {maintained_name(module, step)}(s, c)", *rest])
+def with_maintained(module: Module, step: Step) -> list[str]:
+    """The line that puts what a step reads, computed anew, into the state of a function."""
+    return [f"s = s | {maintained_name(module, step)}(s, c)"] if step.kept else []
 
 
 def _anew_name(module: Module, parameter: NaturalParameter) -> str:

@@ -82,12 +82,22 @@ class Module:
         own = (graph, self.names, self.hoisted, write, squares_about_centre)
         return Writer(sizes, *own, local=local, like=like, keeps=keeps, inline=inline)
 
-    def function(self, name: str, doc: str, writer: Writer, body: Sequence[str | Part]) -> str:
-        """A function of the state and the constants, with the names unpacked that its body uses."""
+    def function(
+        self,
+        name: str,
+        doc: str,
+        writer: Writer,
+        body: Sequence[str | Part],
+        first: Sequence[str] = (),
+    ) -> str:
+        """A function of the state and the constants, with the names unpacked that its body uses.
+
+        ``first`` are lines before these names, which may add to the state.
+        """
         lines = lines_of(writer, parts_of(body))
         unpacked = self._unpacked(writer)
         head = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
-        return "\n".join(head + indented([*unpacked, *writer.lines, *lines]))
+        return "\n".join(head + indented([*first, *unpacked, *writer.lines, *lines]))
 
     def dims(self, statement: Statement) -> tuple[Dim, ...]:
         """The dims of the array that a statement defines, or a part of it."""

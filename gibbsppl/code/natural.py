@@ -9,9 +9,8 @@ from math import prod
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, Expr
-from gibbsppl.code.lines import indented
-from gibbsppl.code.lowering.parameters import contributed
-from gibbsppl.code.maintained import in_state_with_maintained, maintained_functions, writer_of
+from gibbsppl.code.lowering.contributions import contributed
+from gibbsppl.code.maintained import maintained_functions, with_maintained, writer_of
 from gibbsppl.code.maintained_forms import parameters_with_forms
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.functions import Part
@@ -48,11 +47,9 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
     if step.bounds:
         doc = doc.removesuffix(".") + "; its bounds."
     body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
-    text = module.function(module.functions[statement.name], doc, writer, body)
-    head, told, *rest = text.split("\n")
-    text = "\n".join([head, told, *indented(ready), *rest])
-    parts = [*maintained_functions(module, step), in_state_with_maintained(module, step, text)]
-    return "\n\n\n".join(parts)
+    first = [*with_maintained(module, step), *ready]
+    text = module.function(module.functions[statement.name], doc, writer, body, first)
+    return "\n\n\n".join([*maintained_functions(module, step), text])
 
 
 def _is_by_event(module: Module, step: FamilyDraw, parameter: NaturalParameter) -> bool:

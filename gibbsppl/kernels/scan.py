@@ -19,9 +19,9 @@ from gibbsppl.code.elements import made
 from gibbsppl.code.labels import weights
 from gibbsppl.code.lines import INDENT, assigned
 from gibbsppl.code.maintained import (
-    in_state_with_maintained,
     maintained_functions,
     maintained_name,
+    with_maintained,
     writer_of,
 )
 from gibbsppl.code.module import Module
@@ -253,8 +253,8 @@ def _log_density(module: Module, step: ScanDraw) -> str:
     body.append(_summed(writer, rest, "+="))
     name = _scan_name(module, step)
     doc = f"The log density of {step.variables[0]}, {step.integrated} integrated out."
-    text = module.function(name, doc, writer, [*body, "return value"])
-    return in_state_with_maintained(module, step, text)
+    first = with_maintained(module, step)
+    return module.function(name, doc, writer, [*body, "return value"], first)
 
 
 def _summed(writer: Writer, terms: Sequence[Contribution], operator: str) -> Written:
@@ -294,8 +294,7 @@ def _weights_at_once(module: Module, step: ScanDraw, parameter: NaturalParameter
     body = [weights(writer, parameter, as_tables=True, more=more)]
     doc = f"{step.statement.target} | rest but {step.integrated}: log weights (first axis)."
     name = module.functions[step.name]
-    text = module.function(name, doc, writer, body)
-    return in_state_with_maintained(module, step, text)
+    return module.function(name, doc, writer, body, with_maintained(module, step))
 
 
 def _fixed_text(module: Module, step: ScanDraw) -> str:

@@ -3,8 +3,8 @@
 - `translation`: expressions of the model as expressions over arrays; `workshop`: the sweep under
   construction, its names, dims and statements; `squares`: sums of squares about a centre;
   `recursions`: arrays that are computed from their own earlier elements
-- `parameters`: natural parameters, log weights and bounds; `selections`: the elements that a step
-  draws
+- `contributions` of factors; `parameters`: natural parameters, log weights and bounds;
+  `selections`: the elements that a step draws
 - `draws` from families and of labels; of `blocks`; `joint` draws; `densities`: draws and `moves`
   by a log density, `elliptical` ones, `vector_walks`, moves of `tied` entries; `forms`: residuals
   that are kept up to date, and draws `by_form`; `stand_ins`: arrays that stand for others while

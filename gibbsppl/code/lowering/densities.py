@@ -30,8 +30,9 @@ from gibbsppl.code.arrays.statements import (
     Statement,
     Store,
 )
+from gibbsppl.code.lowering.contributions import is_everywhere
 from gibbsppl.code.lowering.draws import current, undone
-from gibbsppl.code.lowering.parameters import by_element, guarded, is_everywhere, parameter
+from gibbsppl.code.lowering.parameters import by_element, guarded, parameter
 from gibbsppl.code.lowering.selections import Selection, selection
 from gibbsppl.code.lowering.workshop import Workshop, positions
 from gibbsppl.errors import NotLoweredError

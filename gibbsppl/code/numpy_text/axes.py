@@ -14,6 +14,7 @@ from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.code.arrays.expressions import Apply, Expr, Number, Size, Span
+from gibbsppl.code.arrays.systems import SO_FAR
 from gibbsppl.code.numpy_text.text import ATOM, SUM, Text
 
 
@@ -45,8 +46,8 @@ class Axes:
         return Text(f"{text.within(ATOM)}.{turn}", dims)
 
     def size(self, dim: Dim | str) -> int:
-        """The size of a dim or of a copy of it."""
-        return size_of(Dim(str(dim)), self.sizes)
+        """The size of a dim, of a copy of it, or of one that a recursion has instead."""
+        return size_of(Dim(str(dim).removesuffix(SO_FAR)), self.sizes)
 
     def places_along(self, dim: str) -> range:
         """The positions of a dim in force."""

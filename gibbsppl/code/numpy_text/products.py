@@ -100,7 +100,7 @@ def product_text(writer: Writer, operands: list[Text], summed: frozenset[str]) -
     spec = ",".join("".join(letters[d] for d in t.dims) for t in texts)
     out = "".join(letters[d] for d in kept)
     every = ", ".join(t.code for t in texts)
-    many = math.prod(map(writer.size, dims)) > FEW_PRODUCTS
+    many = math.prod(len(writer.places_along(d)) for d in dims) > FEW_PRODUCTS
     ordered = ", optimize=True" if many and len(texts) > 2 else ""
     return Text(f'{writer.call("einsum")}("{spec}->{out}", {every}{ordered})', kept)
 

@@ -11,7 +11,7 @@ from functools import partial
 from gibbsppl.code.arrays.expressions import Expr, Number, Position, Span
 from gibbsppl.code.arrays.statements import Add, Let
 from gibbsppl.code.lines import assigned, is_product
-from gibbsppl.code.lowering.parameters import bounded, contributed
+from gibbsppl.code.lowering.contributions import bounded, contributed
 from gibbsppl.code.numpy_text.functions import Added
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
