@@ -7,6 +7,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from gibbsppl.algebra.functions import FUNCTIONS
+from gibbsppl.code.loop_text.expressions import kernels
 from gibbsppl.runtime import functions as arrays
 from gibbsppl.runtime import log_add_exp
 from gibbsppl.runtime import remainder as runtime_remainder
@@ -199,6 +201,43 @@ def test_logs_of_first_passages_equal_those_of_arrays(name, kernels):
     z, d = passages()
     found = [getattr(of_one, name)(*map(float, pair)) for pair in zip(z, d, strict=True)]
     agree(name, found, getattr(arrays, name)(z, d))
+
+
+def tables_of_customers():
+    """Numbers of customers and of tables, also none, too many, and what is not whole."""
+    n = np.repeat([1.0, 2.0, 5.0, 40.0, 300.0], 12)
+    l = np.tile([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 17.0, 39.0, 40.0, 150.0, 299.0, 301.0], 5)
+    return np.append(n, [0.0, 2.5, np.nan]), np.append(l, [0.0, 1.0, 1.0])
+
+
+def polya_gammas():
+    rng = np.random.default_rng(4)
+    b, x = 10.0 ** rng.uniform(-3, 4, 200), 10.0 ** rng.uniform(-4, 4, 200)
+    x[100:] = b[100:] / 4 * np.exp(rng.normal(size=100))
+    return np.append(b, [0.0, 1.0, -1.0, np.nan]), np.append(x, [1.0, -1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments"),
+    [
+        ("stirling", "log_stirling", tables_of_customers),
+        ("polya_gamma", "log_polya_gamma", polya_gammas),
+    ],
+)
+@pytest.mark.parametrize("kernels", ["loops", pytest.param("compiled", marks=pytest.mark.slow)])
+def test_logs_of_bases_equal_those_of_arrays(module, name, arguments, kernels):
+    if kernels == "compiled":
+        pytest.importorskip("numba")
+    of_one = importlib.import_module(f"gibbsppl.runtime.{kernels}.{module}")
+    with np.errstate(all="ignore"):
+        pairs = zip(*arguments(), strict=True)
+        found = [getattr(of_one, name)(*map(float, pair)) for pair in pairs]
+        agree(name, found, getattr(arrays, name)(*arguments()), rtol=1e-12)
+
+
+def test_all_functions_of_the_language_have_kernels():
+    own = {"Abs", "Where", "exp"}  # (written as Python has them)
+    assert {f.__name__ for f, row in FUNCTIONS.items() if row.numpy not in kernels()} == own
 
 
 def test_squares():

@@ -95,7 +95,7 @@ class Start:
         sizes = self.graph.sizes
         fallback = self._fallback(statement, values)
         try:
-            candidates = drawn(self.rng, statement, values, sizes, draws=CANDIDATES)
+            candidates = drawn(self.rng, statement, values, sizes, draws=_draws_of(statement))
         except (ModelError, ValueError, FloatingPointError):
             vague = np.ones(fallback.shape, dtype=bool)
             candidates = fallback[None]
@@ -235,6 +235,12 @@ class Start:
                 totals = np.broadcast_to(np.rint(total).astype(int), batch)
                 flat = np.full(shape[-1], 1 / shape[-1])
                 return self.rng.multinomial(totals, flat).astype(np.float64)
+
+
+def _draws_of(statement: Statement) -> int:
+    """How many draws tell whether a prior is vague: one of labels and shares, which never are."""
+    kind, is_finite = statement.support.kind, statement.support.is_finite
+    return 1 if is_finite or kind in ("simplex", "counts", "sphere") else CANDIDATES
 
 
 def _is_spread(

@@ -7,7 +7,7 @@
   `concave_hull`), `slices` (along lines of `tied` entries), `walks`, `vector_walks`, `elliptical`
   (with `normal_parts`)
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
-  `passage` and `normalisers`; `elementary` ones; `copies` of vectors
+  `passage`, `stirling` and `normalisers`; `elementary` ones; `copies` of vectors
 
 Two packages come of the same files: here they are plain Python; `gibbsppl.runtime.compiled` has
 them compiled. Generated loops call either by the same names, so that what is compiled is tested

@@ -82,6 +82,19 @@ def polya_gamma(rng: Generator, eta_1: float, b: float) -> float:
 
 
 @kernel
+def log_polya_gamma(b: float, x: float) -> float:
+    """The log density of PG(b, 0) at x; ``-inf`` where x is not positive, or b is 0."""
+    if np.isnan(b + x) or b < 0.0:
+        return np.nan
+    if not (b > 0.0 and 0.0 < x < np.inf):
+        return -np.inf
+    # The next term of the series over the first one: (b + 2) exp(-(b + 1) / (2 x)).
+    if (b + 1.0) / x > 2.0 * (np.log(b + 2.0) + 40.0):
+        return _log_first_term(b, x)
+    return _log_inverted(b, x)
+
+
+@kernel
 def _one(rng: Generator, z: float) -> float:
     """A draw of J*(1, z), from the first terms of the series on both sides of the split.
 
