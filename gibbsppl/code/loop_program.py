@@ -15,8 +15,10 @@ from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import computed
+from gibbsppl.code.arrays.exponentials import united
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.few import written_out
+from gibbsppl.code.arrays.gathers import gathered
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
@@ -46,6 +48,7 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
     contracted,
     parted,
     lifted,
+    united,
     shared,
     halved,
 )
@@ -65,7 +68,10 @@ def for_loops(sweep: Sweep) -> Sweep:
 def loops_of(schedule: Schedule, data: Values, constants: Constants) -> LoopProgram:
     """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy."""
     sizes = {d.name: n for d, n in schedule.whole.sizes.items()}
-    sweep = for_loops(tabulated(written_out(lowered(schedule, data, constants), sizes), sizes))
+    sweep = lowered(schedule, data, constants)
+    for one in (written_out, tabulated, gathered):
+        sweep = one(sweep, sizes)
+    sweep = for_loops(sweep)
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
     return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
 
