@@ -18,6 +18,7 @@ from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import OPERATIONS, computed
+from gibbsppl.code.arrays.exponentials import united
 from gibbsppl.code.arrays.expressions import (
     ONE,
     ZERO,
@@ -32,6 +33,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.few import written_out
 from gibbsppl.code.arrays.fusion import fused
+from gibbsppl.code.arrays.gathers import gathered
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import SMALL
@@ -704,6 +706,42 @@ def test_parameters_that_positions_share_are_computed_before_the_draws(name, bef
     assert sorted({s.name for s in done.statements if isinstance(s, Let)} - {"v_part"}) == before
 
 
+# ---- exponentials --------------------------------------------------------------------------------
+
+NEW = el("new")
+HALF = call("neg", call("/", NEW, Number(2)))
+EXPONENTIALS = {
+    "of three multiples": ((NEW, call("neg", NEW), HALF), 1),
+    "of two": ((times(Number(3), NEW), NEW), 1),
+    "of one": ((NEW,), 1),
+    "of no whole multiples": ((NEW, times(Number(0.3), NEW)), 2),
+    "of high multiples": ((NEW, times(Number(5), NEW)), 2),
+    "of other numbers": ((NEW, plus(NEW, el("v"))), 2),
+}
+
+
+@pytest.mark.parametrize("name", EXPONENTIALS)
+def test_exponentials_of_one_number_are_powers_of_one(name):
+    arguments, count = EXPONENTIALS[name]
+    value = times(Number(-1.0), plus(*(call("exp", a) for a in arguments), times(NEW, NEW)))
+    sweep = sweep_of(*by_density(value=value))
+    done = united(sweep)
+
+    assert str(done).count("exp(") == count
+    assert_same(printed(sweep), interpreted(sweep))
+
+
+@pytest.mark.parametrize("far", [-800.0, -1e4, 800.0, 1e4])
+def test_powers_of_an_exponential_are_those_of_their_own_far_out(far):
+    value = plus(call("exp", NEW), call("exp", HALF))
+    (_, draw, _) = united(sweep_of(*by_density(value=value))).statements
+    arrays = {"new": np.array(far)}
+    with np.errstate(all="ignore"):
+        found = computed(draw.density.body, arrays, {})
+        value = computed([Let("f", (), draw.density.value)], arrays | found, {})["f"]
+        np.testing.assert_allclose(value, np.exp(far) + np.exp(-far / 2), rtol=1e-12)
+
+
 # ---- sharing -------------------------------------------------------------------------------------
 
 
@@ -1105,6 +1143,43 @@ def test_what_is_not_drawn_as_a_whole_keeps_its_size():
 
     assert written_out(alone, SIZES) == alone
     assert written_out(VECTORS, SIZES | {"j": SMALL + 1}) == VECTORS
+
+
+# ---- functions of picked elements ----------------------------------------------------------------
+
+EXP_OF_GROUP = call("exp", el("t", Z))
+PICKED = {
+    "of fewer elements": (Store(el("a", I), EXP_OF_GROUP, (EVERY_I,)),),
+    "in a sum": (Store(el("v"), total(EVERY_I, times(el("x", I), EXP_OF_GROUP))),),
+    "in a loop": (Loop((EVERY_I,), (Store(el("a", I), EXP_OF_GROUP),)),),
+    "twice": (
+        Store(el("a", I), EXP_OF_GROUP, (EVERY_I,)),
+        Store(el("v"), total(EVERY_I, times(el("x", I), EXP_OF_GROUP))),
+    ),
+    "changed in between": (
+        Store(el("a", I), EXP_OF_GROUP, (EVERY_I,)),
+        Store(el("t", K), ONE, (EVERY_K,)),
+        Store(el("v"), total(EVERY_I, times(el("x", I), EXP_OF_GROUP))),
+    ),
+}
+LEFT = {
+    "of one position each": (Store(el("t", K), call("exp", el("t", K)), (EVERY_K,)),),
+    "of more elements": (Store(el("t", K), call("exp", el("a", K)), (EVERY_K,)),),
+    "changed by the loop itself": (
+        Loop((EVERY_I,), (Store(el("t", Z), call("expit", el("t", Z))),)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*PICKED, *LEFT])
+def test_functions_of_picked_elements_are_computed_for_each_element(name):
+    sweep = sweep_of(*{**PICKED, **LEFT}[name])
+    done = gathered(sweep, SIZES)
+    made = [s.name for s in done.statements if isinstance(s, Let)]
+
+    assert len(made) == (0 if name in LEFT else 2 if name == "changed in between" else 1)
+    assert_same(interpreted(done), interpreted(sweep))
+    assert_same(printed(done), interpreted(sweep))
 
 
 # ---- tables by whole numbers ---------------------------------------------------------------------

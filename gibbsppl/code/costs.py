@@ -27,8 +27,8 @@ from gibbsppl.code.worth import Worth
 from gibbsppl.runtime.kernel_costs import COSTS, Cost
 
 # Seconds that NumPy takes for a number that a statement computes, a sum, an array, however large
-# they are; for a draw of a number and of an array.
-A_VALUE, A_SUM, AN_ARRAY, A_DRAW, MANY_DRAWS = 0.3e-6, 1.2e-6, 1.5e-6, 1.3e-6, 5e-6
+# they are; for a draw of a number, of an array, of vectors or matrices.
+A_VALUE, A_SUM, AN_ARRAY, A_DRAW, MANY_DRAWS, A_VECTOR = 0.3e-6, 1.2e-6, 1.5e-6, 1.3e-6, 5e-6, 25e-6
 # Seconds that loops save at each position for an operation, a dear function, a draw.
 AN_OPERATION, A_FUNCTION, AN_ELEMENT = 1.2e-9, 5e-9, 8e-9
 # Seconds that compiling takes: a part whatever the sweep, and for each statement.
@@ -74,7 +74,8 @@ class _Costs:
     def drawn(self, s: Draw, count: int) -> float:
         """The seconds that a draw takes longer."""
         own = [self.length(a.own) for a in s.arguments]
-        cost = COSTS.get(s.kernel, Cost(A_DRAW, AN_ELEMENT, MANY_DRAWS))
+        plain = Cost(A_VECTOR, AN_ELEMENT) if s.own else Cost(A_DRAW, AN_ELEMENT, MANY_DRAWS)
+        cost = COSTS.get(s.kernel, plain)
         numbers = count * max(own, default=1)
         call = cost.many if cost.many and numbers > 1 else cost.call
         evaluated = sum(self.saved(b, 1) for b in inner(s))

@@ -15,9 +15,11 @@ from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import computed
+from gibbsppl.code.arrays.exponentials import united
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.few import written_out
 from gibbsppl.code.arrays.fours import in_fours
+from gibbsppl.code.arrays.gathers import gathered
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
@@ -48,6 +50,7 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
     contracted,
     parted,
     lifted,
+    united,
     shared,
     halved,
     in_fours,
@@ -75,7 +78,10 @@ def loops_of(
     """
     whole = schedule.whole
     sizes = {d.name: n for d, n in whole.sizes.items()}
-    sweep = for_loops(tabulated(written_out(lowered(schedule, data, constants), sizes), sizes))
+    sweep = lowered(schedule, data, constants)
+    for one in (written_out, tabulated, gathered):
+        sweep = one(sweep, sizes)
+    sweep = for_loops(sweep)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))

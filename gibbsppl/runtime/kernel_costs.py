@@ -21,8 +21,8 @@ class Cost:
     many: float = 0.0
 
 
-# Kernels that take longer than a draw from a family: those of labels, of matrices, of densities
-# (which are evaluated several times).
+# Kernels that take longer than a draw from a family: those of labels, and those that ask for a log
+# density (several times).
 COSTS: Mapping[str, Cost] = {
     "labels": Cost(15e-6, 12e-9),
     "labels_of_block": Cost(15e-6, 12e-9),
@@ -31,7 +31,4 @@ COSTS: Mapping[str, Cost] = {
     "concave": Cost(80e-6, many=1.8e-3),
     "slice": Cost(15e-6, many=0.2e-3),
     "slice_whole": Cost(15e-6, many=0.2e-3),
-    "dirichlet": Cost(8e-6, 10e-9),
-    "wishart": Cost(60e-6),
-    "mvnormal": Cost(20e-6),
 }

@@ -8,7 +8,8 @@ A row of a Markdown table for each measurement: what ours takes and what the pee
 CPU seconds of a sweep, or of effective draws per CPU second), the ratio, the target, the verdict.
 Both take turns in one run; the ratio is the median over the turns. The peers are programs of their
 own (JAGS on the PATH; ``pip install smurff myfm poismf tomotopy``): where one is missing the row
-says so.
+says so. ``worth`` prints what loops save beside the estimate by which ``backend="auto"`` chooses, as
+lines of numbers.
 """
 
 # Threads and paths are set before what reads them is imported.
@@ -48,6 +49,8 @@ from side_by_side import (
     warmed,
 )
 
+import gibbsppl as gp
+from gibbsppl.code.costs import worth_of
 from gibbsppl.errors import NotLoweredError
 
 # ---- small models beside JAGS --------------------------------------------------------------------
@@ -119,6 +122,13 @@ def poisson():
             yield beside(name, "poismf", ours, theirs, counts=(2, 4), turns=3, least=6)
         except ImportError as error:
             yield missing(name, "poismf", error)
+
+
+def labels_of_topics():
+    """Topics, nothing integrated out: all labels at once."""
+    model = large_models.topics(20)
+    parts = in_loops(model), in_numpy(model)
+    yield beside("topics, K = 20, by labels", "NumPy, sweep", *parts, counts=(10, 10), least=1)
 
 
 def topics(sweeps=60):
@@ -210,6 +220,32 @@ def rats_5000():
     yield from small("rats 5000 x 20")
 
 
+# ---- what loops are worth ------------------------------------------------------------------------
+
+LARGE = {
+    "mixture of pairs, K = 10": lambda: large_models.mixture_of_pairs(
+        large_models.pairs(20_000)[0], 10
+    ),
+    "hidden Markov, K = 5": lambda: large_models.markov(large_models.chain(20_000), 5),
+    "Ising, 128 x 128": lambda: large_models.spins(128),
+}
+
+
+def worth():
+    """Microseconds of a sweep: what loops save, as it is estimated and as it is measured."""
+    yield "model,NumPy,loops,saved,estimated,ratio"
+    small_ones = {n: make() for n, make in effective_draws.SMALL.items() if "000" not in n}
+    models = {n: (x.model, x.settings) for n, x in small_ones.items()}
+    models |= {n: (make(), {}) for n, make in LARGE.items()}
+    for name, (model, settings) in models.items():
+        sides = in_numpy(model, **settings), in_loops(model, **settings)
+        array, loops = (min(side(20) for _ in range(TURNS)) * 1e6 for side in sides)
+        program = gp.compile(model, **settings).loops()
+        found = worth_of(program.sweep_value, program.known_sizes).saved * 1e6
+        saved = array - loops
+        yield f'"{name}",{array:.1f},{loops:.2f},{saved:.1f},{found:.1f},{found / saved:.2f}'
+
+
 WORKLOADS = {
     **{name: partial(small, name) for name in effective_draws.SMALL if name != "rats 5000 x 20"},
     "seeds": seeds,
@@ -218,15 +254,17 @@ WORKLOADS = {
     "machine": machine,
     "poisson": poisson,
     "topics": topics,
+    "labels of topics": labels_of_topics,
     "mixtures": mixtures,
     "markov": markov,
     "ising": ising,
     "mixed": mixed,
     "rats 5000 x 20": rats_5000,
     "netflix": netflix,
+    "worth": worth,
 }
-# What is measured where it is asked for by name alone.
-ASKED_FOR = ("netflix",)
+# What is measured where it is asked for by name alone; and what prints lines of numbers.
+ASKED_FOR, IN_LINES = ("netflix", "worth"), ("worth",)
 
 
 def main(*names):
@@ -234,7 +272,8 @@ def main(*names):
     if names == ("--list",):
         print("\n".join(WORKLOADS))
         return
-    print(HEADER)
+    if not names or names[0] not in IN_LINES:
+        print(HEADER)
     for name in names or (n for n in WORKLOADS if n not in ASKED_FOR):
         for row in WORKLOADS[name]():
             print(row, flush=True)
