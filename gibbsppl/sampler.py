@@ -280,9 +280,9 @@ class Sampler:
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence = seed_sequence(seed)
         starts, notes = self.initial_states(chains, sequence, init)
-        own = (self.program, self.constants)
-        sweeps = chains * (warmup + draws * thin)
-        engine = engine_for(kind, Interpreted(*own), self.loops, sweeps, self.derivation.worth)
+        own, sweeps = (self.program, self.constants), chains * (warmup + draws * thin)
+        loops = partial(self.loops, (keep,) if isinstance(keep, str) else keep or ())
+        engine = engine_for(kind, Interpreted(*own), loops, sweeps, self.derivation.worth)
         result = run(
             *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
             types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,
@@ -291,11 +291,11 @@ class Sampler:
         made["started_by_rule"] = ", ".join(n for n, t in notes.items() if t not in FIXED)
         return self._draws(result, made)
 
-    def loops(self) -> LoopProgram:
-        """The sweep in plain loops, which Numba compiles."""
+    def loops(self, keep: Sequence[str] | None = None) -> LoopProgram:
+        """The sweep in loops; with ``keep``, auxiliary variables not in it are not in its state."""
         from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (only where it is compiled)
 
-        return loops_of(self.schedule, self.data, self.constants)
+        return loops_of(self.schedule, self.data, self.constants, keep)
 
     def _draws(self, result: RunResult, started: Attributes) -> Draws:
         """The draws with the names of their dims, their coords, the data, and how they were made.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.arrays.additions import added_where_drawn
 from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
@@ -19,11 +20,13 @@ from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
+from gibbsppl.code.arrays.passing import without_passing
 from gibbsppl.code.arrays.recursions import unfolded
 from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.statements import Let
 from gibbsppl.code.arrays.storage import Local
 from gibbsppl.code.arrays.sweeps import Sweep, Table
+from gibbsppl.code.arrays.weights import by_weights
 from gibbsppl.code.loop_text.expressions import kernels
 from gibbsppl.code.loop_text.loading import loaded, plain
 from gibbsppl.code.loop_text.module import LoopModule, module_of
@@ -33,16 +36,19 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.runtime import position_tables
 from gibbsppl.runtime.tuning import tuning_arrays
 from gibbsppl.runtime.types import Array
+from gibbsppl.schedule.deferral import passing
 from gibbsppl.schedule.sweeps import Schedule
 
 PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
     unfolded,
+    by_weights,
     shared,
     in_blocks,
     buffered,
     contracted,
     lifted,
     shared,
+    added_where_drawn,
     halved,
 )
 
@@ -58,11 +64,18 @@ def for_loops(sweep: Sweep) -> Sweep:
     return sweep
 
 
-def loops_of(schedule: Schedule, data: Values, constants: Constants) -> LoopProgram:
-    """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy."""
-    sweep = for_loops(lowered(schedule, data, constants))
+def loops_of(
+    schedule: Schedule, data: Values, constants: Constants, kept: Collection[str] | None = None
+) -> LoopProgram:
+    """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy.
+
+    Of auxiliary variables that no other sweep reads the state has those ``kept`` (default: all).
+    """
+    names = () if kept is None else [n for n in passing(schedule) if n not in kept]
+    sweep = for_loops(without_passing(lowered(schedule, data, constants), names))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
-    return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
+    apart = (*sums, *(n for n in names if n not in sweep.arrays))
+    return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), apart=apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +94,15 @@ class Functions:
 class LoopProgram:
     """A sweep in loops for data; what depends on data alone is computed when it is asked for.
 
-    ``sums`` are what sweeps in NumPy keep up to date in the state, and loops do not.
+    What sweeps in NumPy have in the state and loops do not is ``apart``: sums that are kept up to
+    date, and auxiliary variables.
     """
 
     sweep_value: Sweep
     data: Values
     model_sizes: Mapping[str, int]
     looked_at: tuple[str, ...] = ()
-    sums: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
     @classmethod
     def of(

@@ -7,9 +7,11 @@ passes and printers do.
   a whole sweep, with what it knows of arrays from outside; all of them print themselves
 - `accesses`: what statements read and change, and whether one may go before another; `costs` of
   functions; `naming` of new arrays; `evaluation` of what depends on data alone
-- passes: `blocks` of labels; `buffers` of vectors that kernels read; `contraction`: sums as arrays
-  of their own, some by `groups`; `lifting` of dear functions out of loops; `sharing`: what is equal
-  is computed once, what depends on data alone beforehand; `halves` of symmetric sums; `fusion`:
-  statements over the same dim as one loop; `storage`: the axes that arrays need; `loads`: what is
-  read once in a loop; `numbers` of data and priors in tables; `recursions` and their `systems`
+- passes: `passing` arrays of the state that no other sweep reads; draws by `weights` instead of
+  their logs; `blocks` of labels; `buffers` of vectors that kernels read; `contraction`: sums as
+  arrays of their own, some by `groups`; `lifting` of dear functions out of loops; `sharing`: what
+  is equal is computed once, what depends on data alone beforehand; `additions` of what is drawn,
+  where it is drawn; `halves` of symmetric sums; `fusion`: statements over the same dim as one loop;
+  `storage`: the axes that arrays need; `loads`: what is read once in a loop; `numbers` of data and
+  priors in tables; `recursions` and their `systems`
 """

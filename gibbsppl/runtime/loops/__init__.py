@@ -2,7 +2,7 @@
 
 - `draws` from families, `truncated` ones, by `rejection` (`falls`, `powers`), `polya_gamma`,
   `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws, `labels` and label chains,
-  labels by `blocks`; the `units` of a scan
+  labels by `blocks`, labels and counts by `weights`; the `units` of a scan
 - by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
   `concave_hull`), `slices`, `walks`, `elliptical` (with `normal_parts`)
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions` and
