@@ -286,7 +286,8 @@ class Sampler:
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence = seed_sequence(seed)
         own, sweeps = (self.program, self.constants), chains * (warmup + draws * thin)
-        engine = engine_for(asked, Interpreted(*own), self.loops, sweeps, self.derivation.worth)
+        loops = partial(self.loops, keep=(keep,) if isinstance(keep, str) else keep or ())
+        engine = engine_for(asked, Interpreted(*own), loops, sweeps, self.derivation.worth)
         starts, notes = self._starts(chains, sequence, init, engine)
         result = run(
             *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
@@ -296,11 +297,11 @@ class Sampler:
         started = {"seed": sequence.entropy, **engine.attributes, "started_by_rule": by_rule}
         return self._draws(result, started)
 
-    def loops(self, dtype: str = "float64") -> LoopProgram:
-        """The sweep in plain loops, which Numba compiles; ``dtype`` is that of large arrays."""
+    def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
+        """The sweep in loops, large arrays of a ``dtype``; its state without what is not kept."""
         from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (only where it is compiled)
 
-        return loops_of(self.schedule, self.data, self.prepared, dtype)
+        return loops_of(self.schedule, self.data, self.prepared, dtype, keep)
 
     def _draws(self, result: RunResult, started: Attributes) -> Draws:
         """The draws with the names of their dims, their coords, the data, and how they were made.

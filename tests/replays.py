@@ -65,6 +65,9 @@ NEXTS = {
     "ellipse_next": "ellipse",
 }
 
+# What draws by weights where whole arrays are drawn by their logs, to which a number may be added.
+BY_WEIGHTS = {"shares_in": "multinomial"}
+
 # The smallest shape of the gammas that a draw is made of, for those in order unless it is small.
 SHAPES = {
     "gamma": lambda eta_1, _: eta_1 + 1.0,
@@ -373,14 +376,16 @@ class Tape:
 
     def replayed(self, name, kernel):
         """A kernel that compares its arguments, and draws, or returns what NumPy has drawn."""
-        own_name = "chain" if name.startswith("chain") else name
-        goes_out = name in EVENTS or own_name == "chain"
+        own_name = "chain" if name.startswith("chain") else BY_WEIGHTS.get(name, name)
+        goes_out = own_name in EVENTS or own_name == "chain"
 
         def draw(rng, *given):
             call, k = self.next_element(own_name)
             arguments = given[:-1] if goes_out else given
             if own_name == "chain":
                 arguments = given[:2]
+            elif name in BY_WEIGHTS:
+                arguments = (as_logs(given[0], call.argument(0, k, 1)), given[1])
             elif len(arguments) != len(call.arguments):
                 raise AssertionError(f"{name}: {len(arguments)}, {len(call.arguments)} arguments")
             for n, a in enumerate(arguments):
@@ -489,6 +494,13 @@ def between(start, drawn, *, is_whole):
     if is_whole:
         return start, drawn, (start + drawn) // 2
     return start, drawn, start + (drawn - start) * 0.375
+
+
+def as_logs(weights, logs):
+    """The logs of weights, the largest of which is as large as that of some logs."""
+    with np.errstate(divide="ignore"):
+        found = np.log(weights)
+    return found - np.max(found) + np.max(logs)
 
 
 def as_array(value):

@@ -229,7 +229,11 @@ def moved_by_hand(rng, value, log_density):
     return value
 
 
-@pytest.mark.parametrize("kernel", [moved_by_hand, gp.Proposal(lambda rng, value: value)], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [moved_by_hand, gp.Proposal(lambda rng, value: value)],
+    ids=["a function", "a proposal"],
+)
 def test_functions_of_the_user_are_called_in_numpy_alone(kernel):
     pytest.importorskip("numba")
     sampler = gp.compile(groups(), kernels={"tau": kernel})

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.arrays.additions import added_where_drawn
 from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.contraction import contracted
@@ -24,6 +25,7 @@ from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
 from gibbsppl.code.arrays.parting import parted
+from gibbsppl.code.arrays.passing import without_passing
 from gibbsppl.code.arrays.recursions import unfolded
 from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.singles import in_single, singles
@@ -31,6 +33,7 @@ from gibbsppl.code.arrays.statements import Let
 from gibbsppl.code.arrays.storage import Local
 from gibbsppl.code.arrays.sweeps import Sweep, Table, names_in
 from gibbsppl.code.arrays.tabulation import tabulated
+from gibbsppl.code.arrays.weights import by_weights
 from gibbsppl.code.loop_text.expressions import kernels
 from gibbsppl.code.loop_text.loading import loaded, plain
 from gibbsppl.code.loop_text.module import LoopModule, module_of
@@ -40,6 +43,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.runtime import position_tables
 from gibbsppl.runtime.tuning import tuning_arrays
 from gibbsppl.runtime.types import Array
+from gibbsppl.schedule.deferral import passing
 from gibbsppl.schedule.sweeps import Schedule
 
 PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
@@ -52,6 +56,7 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
     lifted,
     united,
     shared,
+    added_where_drawn,
     halved,
     in_fours,
 )
@@ -70,35 +75,43 @@ def for_loops(sweep: Sweep) -> Sweep:
 
 
 def loops_of(
-    schedule: Schedule, data: Values, constants: Mapping[str, Any], dtype: str = "float64"
+    schedule: Schedule,
+    data: Values,
+    constants: Mapping[str, Any],
+    dtype: str = "float64",
+    kept: Collection[str] | None = None,
 ) -> LoopProgram:
     """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy.
 
-    ``dtype`` is what large arrays of real numbers are kept in.
+    ``dtype`` is what large arrays of real numbers are kept in. Of auxiliary variables that no other
+    sweep reads the state has those ``kept`` (default: all).
     """
     whole = schedule.whole
     sizes = {d.name: n for d, n in whole.sizes.items()}
-    sweep = lowered(schedule, data, constants)
+    names = () if kept is None else [n for n in passing(schedule) if n not in kept]
+    sweep = by_weights(without_passing(lowered(schedule, data, constants), names))
     for one in (written_out, tabulated, gathered):
         sweep = one(sweep, sizes)
     sweep = for_loops(sweep)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
-    return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), sums=sums)
+    apart = (*sums, *(n for n in names if n not in sweep.arrays))
+    return replace(LoopProgram.of(sweep, data, schedule.whole.sizes), apart=apart)
 
 
 @dataclass(frozen=True, eq=False)
 class LoopProgram:
     """A sweep in loops for data; what depends on data alone is computed when it is asked for.
 
-    ``sums`` are what sweeps in NumPy keep up to date in the state, and loops do not.
+    What sweeps in NumPy have in the state and loops do not is ``apart``: sums that are kept up to
+    date, and auxiliary variables.
     """
 
     sweep_value: Sweep
     data: Values
     model_sizes: Mapping[str, int]
-    sums: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, sweep: Sweep, data: Values, sizes: Mapping[Dim, int]) -> LoopProgram:

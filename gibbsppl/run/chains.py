@@ -83,12 +83,12 @@ def advance(
     deferred: tuple[str, ...] | None = None,
 ) -> None:
     """Sweep a chain on, in place, with some of the ``deferred`` steps (default: all of them)."""
-    rng, state = chain.rng, chain.state
-    deferred = tuple(program.deferred) if deferred is None else deferred
+    sweep, rng, state = program.sweep, chain.rng, chain.state
+    named = () if deferred is None or not program.deferred else (deferred,)
     for _ in range(sweeps):
         if chain.sweep and chain.sweep % SWEEPS_BETWEEN_RENEWALS == 0:
             program.renew(state, constants)
-        program.advance(rng, state, constants, deferred)
+        sweep(rng, state, constants, *named)
         chain.sweep += 1
 
 

@@ -68,9 +68,10 @@ class Interpreted:
 
     def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
         """One draw."""
-        advance(self.program, self.constants, chain, thin - 1, deferred=())
+        if thin > 1:
+            advance(self.program, self.constants, chain, thin - 1, ())
         named = recorder.deferred_in(recorder.drawn + 1)
-        advance(self.program, self.constants, chain, deferred=named)
+        advance(self.program, self.constants, chain, 1, named)
         recorder.store(number, chain.state)
         return 1
 
@@ -156,7 +157,7 @@ class Compiled:
         tuned = {n: a for n, a in arrays.items() if n.startswith("~")}
         chain.state |= {n: a[()] for n, a in arrays.items() if n not in tuned}
         put_tuning(chain.state, tuned)
-        for name in self.loops.sums:
+        for name in self.loops.apart:
             chain.state.pop(name, None)
         chain.sweep += sweeps
 

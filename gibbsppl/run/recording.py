@@ -147,6 +147,8 @@ class Recorder:
         These are the ones that something recorded depends on, and all for the last draw, so that a
         run ends with a state all of whose parts belong together.
         """
+        if not self.program.deferred:
+            return ()
         is_last = draw == self.size[1]
         return tuple(self.program.deferred) if is_last else self.program.needed_for(self.names)
 

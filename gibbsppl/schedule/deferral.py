@@ -26,8 +26,11 @@ from functools import cached_property
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, leaves_of
-from gibbsppl.model.graph import Maintained
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.model.graph import Graph, Maintained
+from gibbsppl.pieces.dependence import region_of
 from gibbsppl.schedule.staleness import read_by, read_of
+from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
@@ -50,6 +53,20 @@ def deferred(schedule: Schedule) -> dict[str, tuple[str, ...]]:
         for j in reading.needed({j for j in left_out if reading.own[j] & read}, left_out):
             found[j].add(name)
     return {made[j]: tuple(sorted(names)) for j, names in found.items()}
+
+
+def passing(schedule: Schedule) -> tuple[str, ...]:
+    """The auxiliary variables that each sweep draws whole, before any of its steps reads them."""
+    if schedule.units:
+        return ()
+    reading = _Reading(schedule)
+    names, whole = schedule.auxiliary, schedule.whole
+    found = [
+        j for j in reading.steps - reading.read_after()
+        if schedule.steps[j].name in names and _is_whole(schedule.steps[j], whole)
+    ]  # fmt: skip
+    once = [schedule.steps[j].name for j in sorted(found) if len(reading.drawing(j)) == 1]
+    return tuple(n for n in once if n not in {p.of for p in schedule.parts})
 
 
 def arrays_read(schedule: Schedule) -> list[frozenset[str]]:
@@ -133,15 +150,27 @@ class _Reading:
 
     def left_out(self) -> frozenset[int]:
         """The steps whose draws nothing reads, if the sweep that makes them is not recorded."""
-        end, _ = self.before(self.steps, self.steps)
-        # (auxiliary variables are drawn together, for the start of a run too)
+        _, made = self.before(self.read_after(), self.always)
+        return self.steps - made
+
+    @cached_property
+    def always(self) -> frozenset[int]:
+        """The steps of auxiliary variables, drawn together, for the start of a run too."""
         names = self.schedule.auxiliary
-        always = frozenset(j for j in self.steps if self.schedule.steps[j].name in names)
+        return frozenset(j for j in self.steps if self.schedule.steps[j].name in names)
+
+    def read_after(self) -> frozenset[int]:
+        """The steps whose draws another sweep reads, recorded or not."""
+        end, _ = self.before(self.steps, self.steps)
         while True:
-            start, made = self.before(end, always)
+            start, _ = self.before(end, self.always)
             if start <= end:
-                return self.steps - made
+                return end
             end |= start
+
+    def drawing(self, step: int) -> list[int]:
+        """The steps that change what a step does."""
+        return [j for j in self.steps if self.own[j] & self.own[step]]
 
     def before(
         self, end: frozenset[int], always: frozenset[int]
@@ -169,6 +198,19 @@ class _Reading:
             found.add(j)
             left |= {k for k in among - found if self.own[k] & self.read[j]}
         return found
+
+
+def _is_whole(step: Step, graph: Graph) -> bool:
+    """Whether a step draws all elements of one array, at once."""
+    if len(step.statements) != 1 or step.is_by_element:
+        return False
+    (statement,) = step.statements
+    dims = graph.variables[statement.target.array.name].dims
+    whole = all(
+        isinstance(p, Range) and (p.start, p.stop) == (0, graph.sizes[d])
+        for p, d in zip(region_of(graph, statement), dims, strict=True)
+    )
+    return bool(statement.known == 0) and statement.mask is None and whole
 
 
 def _names(expr: Expr) -> set[str]:

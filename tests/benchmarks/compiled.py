@@ -8,8 +8,8 @@ A row of a Markdown table for each measurement: what ours takes and what the pee
 CPU seconds of a sweep, or of effective draws per CPU second), the ratio, the target, the verdict.
 Both take turns in one run; the ratio is the median over the turns. The peers are programs of their
 own (JAGS on the PATH; ``pip install smurff myfm poismf tomotopy``): where one is missing the row
-says so. ``worth`` prints what loops save beside the estimate by which ``backend="auto"`` chooses, as
-lines of numbers.
+says so. ``worth`` prints what loops save beside the estimate by which ``backend="auto"`` chooses,
+as lines of numbers.
 """
 
 # Threads and paths are set before what reads them is imported.
@@ -40,6 +40,7 @@ import peers
 import startup
 from side_by_side import (
     HEADER,
+    TURNS,
     Row,
     beside,
     by_hand,

@@ -74,10 +74,10 @@ def started(model, **settings):
 
 
 def in_loops(model, warmup=3, **settings):
-    """Compiled sweeps."""
+    """Compiled sweeps, as between two that are recorded."""
     sampler, rng, state = started(model, **settings)
-    loops = sampler.loops()
-    arguments = loops.arguments(rng, loops.arrays_of(state))
+    loops = sampler.loops(keep=())
+    arguments = loops.arguments(rng, loops.arrays_of(state), ())
     runner = loops.compiled()
     return warmed(peers.timed(lambda count: runner.sweep(arguments, count)), warmup)
 
