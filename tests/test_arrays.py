@@ -275,7 +275,7 @@ def interpreted(sweep, seed=1):
 def printed(sweep, seed=1):
     """The state that the text of a sweep leaves, after all passes."""
     data, state = values_of(seed)
-    program = LoopProgram.of(for_loops(sweep), data, {Dim(d): n for d, n in SIZES.items()})
+    program = LoopProgram.of(for_loops(sweep, {}), data, {Dim(d): n for d, n in SIZES.items()})
     arrays = program.arrays_of(copy.deepcopy(state))
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):

@@ -227,10 +227,8 @@ SPLIT = {
 def swept(program, state, sweeps=3, seed=4):
     arrays = program.arrays_of(copy.deepcopy(state))
     rng = np.random.default_rng(seed)
-    functions = program.plain()
     with np.errstate(all="ignore"):
-        for _ in range(sweeps):
-            functions.sweep(*program.arguments(rng, arrays))
+        program.plain().sweep(program.arguments(rng, arrays), sweeps)
     return arrays, rng.bit_generator.state
 
 
@@ -238,7 +236,7 @@ def swept(program, state, sweeps=3, seed=4):
 def test_counts_are_added_where_they_are_drawn_in_the_same_chain(name):
     sampler = SPLIT[name]()
     (chain,), _ = sampler.initial_states(1, seed=2)
-    stored, without = sampler.loops(), sampler.loops(())
+    stored, without = sampler.loops(), sampler.loops(keep=())
 
     assert {"shares_in"} <= kernels_of(stored)
     assert {"units_of", "label_in", "shares_added"} <= kernels_of(without) - kernels_of(stored)
@@ -257,7 +255,7 @@ def test_chains_are_the_same_without_auxiliary_variables_in_the_state(model):
     sampler = gp.compile(model.model())
     rng = np.random.default_rng(1)
     state, _ = initial_state(rng, sampler.graph, sampler.data)
-    stored, without = sampler.loops(), sampler.loops(())
+    stored, without = sampler.loops(), sampler.loops(keep=())
     ours, theirs = swept(without, state), swept(stored, state)
 
     assert passing(sampler.schedule) == sampler.program.auxiliary
@@ -274,7 +272,7 @@ def test_what_is_recorded_stays_in_the_state():
     sampler = SPLIT["table"]()
     (auxiliary,) = sampler.program.auxiliary
 
-    assert auxiliary in sampler.loops((auxiliary,)).module.state
+    assert auxiliary in sampler.loops(keep=(auxiliary,)).module.state
     draws = sampler.sample(
         3, warmup=2, chains=1, seed=1, keep=[auxiliary, "theta"], backend="compiled",
         progress=False,
@@ -367,7 +365,7 @@ def added(sweep):
 
 def test_sums_by_group_are_added_up_where_counts_are_drawn():
     assert added(shared_out())
-    assert "split[" not in str(for_loops(shared_out()))
+    assert "split[" not in str(for_loops(shared_out(), {}))
 
 
 def test_counts_that_something_else_reads_are_stored():

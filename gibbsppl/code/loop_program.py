@@ -46,8 +46,14 @@ from gibbsppl.runtime.types import Array
 from gibbsppl.schedule.deferral import passing
 from gibbsppl.schedule.sweeps import Schedule
 
+FIRST: tuple[Callable[[Sweep], Sweep], ...] = (unfolded, by_weights)
+# Passes that look at the sizes of vectors and tables.
+BY_SIZE: tuple[Callable[[Sweep, Mapping[str, int]], Sweep], ...] = (
+    written_out,
+    tabulated,
+    gathered,
+)
 PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
-    unfolded,
     shared,
     in_blocks,
     buffered,
@@ -67,8 +73,12 @@ INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))
 REALS: Mapping[str, np.dtype[Any]] = {"float": np.dtype(np.float64), "single": np.dtype(np.float32)}
 
 
-def for_loops(sweep: Sweep) -> Sweep:
-    """The sweep after the passes that prepare it for loops."""
+def for_loops(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
+    """The sweep after the passes that prepare it for loops, for sizes of dims."""
+    for first in FIRST:
+        sweep = first(sweep)
+    for of_size in BY_SIZE:
+        sweep = of_size(sweep, sizes)
     for one in PASSES:
         sweep = one(sweep)
     return sweep
@@ -89,10 +99,7 @@ def loops_of(
     whole = schedule.whole
     sizes = {d.name: n for d, n in whole.sizes.items()}
     names = () if kept is None else [n for n in passing(schedule) if n not in kept]
-    sweep = by_weights(without_passing(lowered(schedule, data, constants), names))
-    for one in (written_out, tabulated, gathered):
-        sweep = one(sweep, sizes)
-    sweep = for_loops(sweep)
+    sweep = for_loops(without_passing(lowered(schedule, data, constants), names), sizes)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))
