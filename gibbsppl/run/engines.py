@@ -35,6 +35,10 @@ class Engine(Protocol):
     """What carries out the sweeps of a chain."""
 
     @property
+    def name(self) -> str:
+        """The name of the back end."""
+
+    @property
     def attributes(self) -> Mapping[str, Any]:
         """What is to be known of draws: the name of the back end, what else changes numbers."""
 
@@ -54,11 +58,12 @@ class Interpreted:
 
     program: Program
     constants: Constants
+    name: str = "numpy"
 
     @property
     def attributes(self) -> Mapping[str, Any]:
         """The name of the back end."""
-        return {"backend": "numpy"}
+        return {"backend": self.name}
 
     def sweeps(self, chain: Chain, at_most: int, *, is_whole: bool = False) -> int:
         """One sweep."""
@@ -95,13 +100,14 @@ class Compiled:
     """Sweeps by compiled loops; ``a_call`` is how many a call makes now."""
 
     loops: LoopProgram
+    name: str = "compiled"
     a_call: float = 1.0
     _runner: Runner | None = field(default=None)
 
     @property
     def attributes(self) -> Mapping[str, Any]:
         """The name of the back end."""
-        return {"backend": "compiled", **self._told}
+        return {"backend": self.name, **self._told}
 
     @property
     def _told(self) -> Mapping[str, Any]:
@@ -183,7 +189,7 @@ class Threaded(Compiled):
     @property
     def attributes(self) -> Mapping[str, Any]:
         """The back end, and how many streams large loops have: not how many threads."""
-        return {"backend": "compiled", "streams": self.parts.streams, **self._told}
+        return {"backend": self.name, "streams": self.parts.streams, **self._told}
 
     @property
     def parts(self) -> PartedProgram:
