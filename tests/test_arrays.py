@@ -1233,6 +1233,28 @@ def test_other_parameters_are_computed_by_the_draws(value, size):
     assert tabulated(spins(value), {"i": size}) == spins(value)
 
 
+def round_the_end(end, other):
+    """The spin after each, or where there is none the first one."""
+    after, first = el("z", Position("i", 1)), el("z", ZERO)
+    inside = call("below", I, plus(Size("i"), Number(-1)))
+    return plus(
+        call("where", inside, times(el("v"), after), ZERO),
+        call("where", call("equals", other, Number(end)), times(el("v"), first), ZERO),
+    )
+
+
+@pytest.mark.parametrize(
+    ("end", "other", "is_one"), [(3, I, True), (2, I, False), (3, Position("i", 1), False)]
+)
+def test_what_holds_at_an_end_and_elsewhere_is_one_number(end, other, is_one):
+    """One number has as many values as there are draws, two of them have more."""
+    sweep = spins(round_the_end(end, other))
+    done = tabulated(sweep, SIZES)
+
+    assert (done != sweep) == is_one
+    assert_same(printed(done), interpreted(sweep))
+
+
 # ---- random sweeps -------------------------------------------------------------------------------
 
 INDICES = {"i": (I, el("g", I)), "j": (J,), "k": (K, el("z", I), el("g", I))}

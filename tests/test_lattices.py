@@ -107,7 +107,7 @@ def two_before():
 LATTICES = {
     "whose ends meet": lambda: ising.model(10, 9),
     "with ends": lambda: ising.model(9, 10, periodic=False),
-    "small": lambda: ising.model(3, 2),
+    "small": lambda: ising.model(2, 2),
     "of three colours": two_before,
 }
 

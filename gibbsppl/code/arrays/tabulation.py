@@ -28,6 +28,7 @@ from gibbsppl.code.arrays.expressions import (
     Expr,
     Number,
     Position,
+    Size,
     Span,
     is_call,
     is_whole,
@@ -38,7 +39,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import Argument, Choice, Draw, Let, Loop, Statement
-from gibbsppl.code.arrays.sweeps import Sweep, names_in, spans_in
+from gibbsppl.code.arrays.sweeps import Array, Sweep, names_in, spans_in
 from gibbsppl.runtime.loops.draws import PARTED, Part
 
 # A sum by coefficient, which no position changes: the whole numbers that are added up.
@@ -53,7 +54,7 @@ def tabulated(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
         return sweep
     names = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
     counts = {n: prod(sizes.get(d, 1) for d in a.dims) for n, a in sweep.arrays.items()}
-    work = _Tabulation(names, limits, counts)
+    work = _Tabulation(names, limits, counts, sweep.arrays, sizes)
     return replace(sweep, statements=tuple(work.of(sweep.statements, (), frozenset())))
 
 
@@ -64,6 +65,8 @@ class _Tabulation:
     names: Names
     limits: Limits
     counts: Mapping[str, int]
+    arrays: Mapping[str, Array]
+    sizes: Mapping[str, int]
 
     def of(
         self, statements: Iterable[Statement], around: tuple[Span, ...], changed: frozenset[str]
@@ -105,7 +108,8 @@ class _Tabulation:
             if found is None:
                 return None
             summed: list[Expr] = []
-            for coefficient, whole in found.items():
+            for coefficient, given in found.items():
+                whole = self.joined(given, s.targets[0])
                 least, most = terms.range_of(total(whole)) or (0, 0)
                 if least == most:
                     summed.append(product([Number(least), coefficient]))
@@ -120,6 +124,52 @@ class _Tabulation:
         name = self.names.fresh(f"{array}_{part.function}")
         let = Let(name, tuple(dims), Apply(part.function, tuple(values)), note=s.note)
         return let, Element(name, tuple(places))
+
+
+    def joined(self, whole: list[Expr], target: Element) -> list[Expr]:
+        """Whole numbers, of which two are one where one of them holds inside and one at an end."""
+        found = list(whole)
+        for n, one in enumerate(found):
+            for k, other in enumerate(found[n + 1 :], n + 1):
+                if not (_is_chosen(one) and _is_chosen(other)):
+                    continue
+                (inside, yes, _), (at_end, no, _) = one.parts, other.parts
+                if self.is_either(inside, at_end, target):
+                    both = yes if yes == no else Apply("where", (inside, yes, no))
+                    rest = [f for m, f in enumerate(found) if m not in (n, k)]
+                    return self.joined([both, *rest], target)
+        return found
+
+    def is_either(self, inside: Expr, at_end: Expr, target: Element) -> bool:
+        """Whether one condition holds at an end of what is drawn, the other one elsewhere."""
+        if not is_call(at_end, "equals"):
+            return False
+        (place, end), dims = at_end.parts, self.arrays[target.array].dims
+        own = zip(dims, target.indices, strict=True)
+        last = [self.sizes.get(d, 0) - 1 for d, index in own if index == place]
+        match inside:
+            case Apply(function="at_most", arguments=(Number(value=1), p)) if p == place:
+                return end == ZERO and bool(last)
+            case Apply(function="below", arguments=(p, most)) if p == place:
+                return bool(last) and self.number(end) == self.number(most) == last[0] > 0
+        return False
+
+    def number(self, e: Expr) -> int | None:
+        """The value of a number, or of a size plus a number."""
+        match e:
+            case Number(value=value) if is_whole(value):
+                return int(value)
+            case Size(dim=dim):
+                return self.sizes.get(dim)
+            case Apply(function="+", arguments=arguments):
+                found = [self.number(a) for a in arguments]
+                return None if None in found else sum(f for f in found if f is not None)
+        return None
+
+
+def _is_chosen(e: Expr) -> bool:
+    """Whether an expression is a value where a condition holds, and nothing elsewhere."""
+    return is_call(e, "where") and e.parts[2] == ZERO
 
 
 def _length(span: Span) -> int:
