@@ -1,6 +1,6 @@
 """How NumPy source is printed from the array language: ways of sums, names, data together."""
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -32,15 +32,21 @@ z, mu = Element("z", (n,)), Element("mu", (k,))
 N, K = Span.whole("n"), Span.whole("k")
 
 
-def writer(*, keeps=True):
-    """A writer of a mixture: labels ``z`` of points ``y``, with groups ``g`` that are data."""
+@cache
+def schedule():
+    """That of a mixture: labels ``z`` of points ``y``, with groups ``g`` that are data."""
     with gp.Model(coords={"n": 6, "k": 3}) as model:
         g = gp.Index("g", [0, 1, 2, 0, 1, 2], dims="n", of="k")
         u = gp.Normal("mu", 0, tau=1, dims="k")
         p = gp.Dirichlet("p", 1, dims="k")
         labels = gp.Categorical("z", p, dims="n")
         gp.Normal("y", u[labels] + u[g], tau=1, dims="n", observed=np.arange(6.0))
-    return module_of(gp.compile(model).schedule).writer(keeps=keeps)
+    return gp.compile(model).schedule
+
+
+def writer(*, keeps=True):
+    """A writer of a function of a module with nothing else."""
+    return module_of(schedule()).writer(keeps=keeps)
 
 
 def facts(*data):
