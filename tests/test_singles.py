@@ -11,6 +11,7 @@ import models
 from gibbsppl.code.arrays import singles
 from gibbsppl.code.loop_program import loops_of
 from gibbsppl.errors import NotLoweredError, RunError
+from gibbsppl.run.engines import Compiled, Interpreted
 
 EPS = float(np.finfo(np.float32).eps)
 EVERY_DAY = (
@@ -194,3 +195,16 @@ def test_a_row_that_is_multiplied_by_itself_is_made_double_once():
 
     assert inner
     assert not any("float64" in line for line in inner)
+
+
+@pytest.mark.usefixtures("small_arrays")
+def test_sweeps_in_numpy_go_on_from_a_chain_in_single_precision():
+    pytest.importorskip("numba")
+    sampler = gp.compile(factors(400, 8, 6, 2))
+    (chain,), _ = sampler.initial_states(1, 1)
+    Compiled(loops(sampler, "float32")).sweeps(chain, 1)
+    left = {n: a.copy() for n, a in chain.state.items()}
+    Interpreted(sampler.program, sampler.constants).sweeps(chain, 1)
+
+    assert all(a.dtype == float and (a == a.astype(np.float32)).all() for a in left.values())
+    assert all(np.isfinite(a).all() for a in chain.state.values())

@@ -159,9 +159,10 @@ class Compiled:
         return self._runner
 
     def _put_back(self, chain: Chain, arrays: dict[str, Any], sweeps: int) -> None:
-        """Put what loops have changed into the state of a chain."""
+        """Put what loops have changed into the state of a chain, in which numbers are double."""
         tuned = {n: a for n, a in arrays.items() if n.startswith("~")}
-        chain.state |= {n: a[()] for n, a in arrays.items() if n not in tuned}
+        doubles = {n: a.astype(float) for n, a in arrays.items() if a.dtype == np.float32}
+        chain.state |= {n: a[()] for n, a in {**arrays, **doubles}.items() if n not in tuned}
         put_tuning(chain.state, tuned)
         for name in self.loops.apart:
             chain.state.pop(name, None)

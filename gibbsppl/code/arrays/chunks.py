@@ -9,8 +9,9 @@ adds to from all positions is added up chunk by chunk, each in an array of its o
 >>> x = Element("x", (Position("n"),))
 >>> loop = Loop((Span.whole("n"),), (Add("total", (), x, ()),))
 >>> known = {"total": Known((), "float"), "x": Known((Size("n"),), "float")}
->>> in_chunks([loop], known, frozenset({"x"}), {"n": 10 * OPERATIONS})
-(Part(statements=(Loop(...),), chunks=10, sums=('total',)),)
+>>> (part,) = in_chunks([loop], known, frozenset(known), {"n": 10 * OPERATIONS})
+>>> part.chunks, part.sums
+(10, ('total',))
 """
 
 from __future__ import annotations
