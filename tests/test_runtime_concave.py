@@ -546,3 +546,30 @@ def test_a_shape_of_times_with_enormous_rates(start, way):
 def test_large_heights_do_not_hide_a_lack_of_concavity(way):
     with pytest.raises(RunError, match="not concave at"):
         way(np.random.default_rng(59), lambda x: 1e30 * x**2, 0.5, 0.0, 2.0)
+
+
+@pytest.mark.parametrize("count", [1, 3, 50])
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e250])
+def test_draws_at_extreme_scales_are_numbers_of_that_scale(count, scale):
+    """Squares of such scales are no numbers, nor are slopes to where a search begins."""
+    mean, start = 2.5 * scale, np.full(count, -32.0 * scale)[() if count == 1 else ...]
+
+    def log_density(x):
+        return -(((x - mean) / scale) ** 2) / 2
+
+    rng = np.random.default_rng(1)
+    with np.errstate(all="ignore"):
+        lower = np.min(start)
+        found = [log_concave(rng, log_density, start, lower) for _ in range(200 // count)]
+    z = (np.concatenate([np.ravel(x) for x in found]) - mean) / scale
+    assert stats.kstest(z, stats.norm.cdf).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("count", [1, 3, 50])
+def test_a_scale_that_no_search_comes_down_to_is_an_error_and_no_draw(count):
+    start = np.full(count, -1e-272)[() if count == 1 else ...]
+    told = "none of 500 candidates"
+    with np.errstate(all="ignore"), pytest.raises(RunError, match=told):
+        log_concave(
+            np.random.default_rng(1), lambda x: -((x / 3e-274) ** 2) / 2, start, np.min(start)
+        )

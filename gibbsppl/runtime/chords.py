@@ -60,6 +60,8 @@ FARTHEST = 1e300
 
 # What is lower is outside of the support: slopes down to there overflow.
 LOWEST = -1e250
+# So are places to which the slope from the nearest point that is inside would overflow.
+STEEPEST = 1e300
 ROUNDS = 500
 
 IMPROPER = "the log density does not fall in a tail: the conditional has no finite integral."

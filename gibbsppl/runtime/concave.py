@@ -22,7 +22,9 @@ from gibbsppl.runtime.chords import (
     NONE_ACCEPTED,
     NOT_CONCAVE,
     ROUNDS,
+    STEEPEST,
     Points,
+    at,
     drawn_from,
     further_out,
     hull_of,
@@ -209,11 +211,19 @@ def _first_point(
 
 def _taken_in(points: Points, x: Floats, log_density: Floats) -> Points:
     """The points, with one more point and its log density for each element."""
-    outside = log_density == -np.inf
+    outside = (log_density == -np.inf) | _are_at_cliffs(points, x, log_density)
     if outside.any():
         points = _ended(points, x, outside)
     known = ((points.x == x) & (points.log_density > -np.inf)).any(0)
     return points.with_point(x, log_density, ~outside & ~known)
+
+
+def _are_at_cliffs(points: Points, x: Floats, log_density: Floats) -> Flags:
+    """Which places beyond all points are too far down for slopes."""
+    (first, last), f = points.outer(), points.log_density
+    falls = (f[1] - log_density, at(f, points.number) - log_density)
+    before = (x < first) & (falls[0] > STEEPEST * (first - x))
+    return before | ((x > last) & (falls[1] > STEEPEST * (x - last)))
 
 
 def _ended(points: Points, x: Floats, outside: Flags) -> Points:

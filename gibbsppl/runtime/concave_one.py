@@ -29,6 +29,7 @@ from gibbsppl.runtime.chords import (
     RAISED,
     ROUNDING,
     ROUNDS,
+    STEEPEST,
     STEPS,
     UNIT,
     further_out,
@@ -53,13 +54,20 @@ class Points:
     def take_in(self, x: float, log_density: float) -> None:
         """Insert a point with its log density; at -inf the support ends before the point."""
         place = bisect_left(self.x, x)
-        if log_density == -inf:
+        if log_density == -inf or self._is_at_a_cliff(x, log_density, place):
             self._end_at(x, place)
         elif place == len(self.x) or self.x[place] != x:
             self.x.insert(place, x)
             self.log_density.insert(place, log_density)
             for middle in range(max(place - 1, 1), min(place + 2, len(self.x) - 1)):
                 self._require_concave(middle)
+
+    def _is_at_a_cliff(self, x: float, log_density: float, place: int) -> bool:
+        """Whether a place beyond all points is too far down for slopes."""
+        if 0 < place < len(self.x):
+            return False
+        near = 0 if place == 0 else -1
+        return self.log_density[near] - log_density > STEEPEST * abs(x - self.x[near])
 
     def _end_at(self, x: float, place: int) -> None:
         if 0 < place < len(self.x):
@@ -243,14 +251,15 @@ def _parabola(points: Points) -> tuple[float, float]:
     (x0, x1, x2), (f0, f1, f2) = points.x[i - 1 : i + 2], f[i - 1 : i + 2]
     before, after = x1 - x0, x2 - x1
     rise, fall = (f1 - f0) / before, (f2 - f1) / after
-    precision = max(2 * (rise - fall) / (before + after), 0.0)
-    slope = (rise * after + fall * before) / (before + after)
-    mode = x1 + slope / precision if precision > 0 else copysign(inf, slope) if slope else x1
+    span, bend = before + after, max(2 * (rise - fall), 0.0)
+    slope = rise * (after / span) + fall * (before / span)
+    # (their ratio, the precision, would overflow at scales below 1e-154)
+    mode = x1 + slope / bend * span if bend > 0 else copysign(inf, slope) if slope else x1
     mode = min(max(mode, points.lower), points.upper)
-    at_mode = slope - precision * (mode - x1) if precision > 0 else slope
+    at_mode = slope - bend * ((mode - x1) / span) if bend > 0 else slope
     sd = (points.upper - points.lower) / 4
-    if precision > 0:
-        sd = min(sd, 1 / sqrt(precision))
+    if bend > 0:
+        sd = min(sd, sqrt(span) / sqrt(bend))
     return mode, min(sd, 1 / abs(at_mode)) if at_mode else sd
 
 

@@ -111,12 +111,13 @@ def _parabola(points: Points) -> tuple[Floats, Floats]:
     x0, x1, x2, f0, f1, f2 = _around_highest(points)
     before, after = x1 - x0, x2 - x1
     rise, fall = (f1 - f0) / before, (f2 - f1) / after
-    precision = np.fmax(2 * (rise - fall) / (before + after), 0)
-    slope = (rise * after + fall * before) / (before + after)
+    span, bend = before + after, np.fmax(2 * (rise - fall), 0)
+    slope = rise * (after / span) + fall * (before / span)
     lower, upper = points.x[0], points.x[-1]
-    mode = first_of(np.minimum(np.maximum(x1 + slope / precision, lower), upper), x1)
-    at_mode = slope - precision * (mode - x1)
-    sd = np.fmin(1 / np.sqrt(precision), 1 / np.abs(at_mode))
+    # (their ratio, the precision, would overflow at scales below 1e-154)
+    mode = first_of(np.minimum(np.maximum(x1 + slope / bend * span, lower), upper), x1)
+    at_mode = slope - bend * ((mode - x1) / span)
+    sd = np.fmin(np.sqrt(span) / np.sqrt(bend), 1 / np.abs(at_mode))
     return mode, np.fmin(sd, (upper - lower) / 4)
 
 

@@ -48,7 +48,7 @@ GROWING = {
     "mixture of numbers, K = 5": (
         5000, lambda n: large_models.mixture(large_models.numbers(n), 5), {},
     ),
-    "rats": (100, lambda n: large_models.many_rats(n, 20), {}),
+    "rats": (1000, lambda n: large_models.many_rats(n, 20), {}),
     "hidden Markov, K = 5": (2000, lambda n: large_models.markov(large_models.chain(n), 5), {}),
     "BPMF, K = 10": (
         50_000,

@@ -11,7 +11,7 @@ from math import inf
 import numpy as np
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.chords import FLOATS, NOT_CONCAVE, PATIENCE, ROUNDING, ROUNDS, UNIT
+from gibbsppl.runtime.chords import FLOATS, NOT_CONCAVE, PATIENCE, ROUNDING, ROUNDS, STEEPEST, UNIT
 from gibbsppl.runtime.types import Floats
 
 from . import kernel
@@ -83,7 +83,7 @@ def after(work: Floats, x: float) -> int:
 def take_in(work: Floats, x: float, log_density: float) -> None:
     """Insert a point with its log density; at -inf the support ends before the point."""
     n, i = int(work[NUMBER]), after(work, x)
-    if log_density == -inf:
+    if log_density == -inf or _is_at_a_cliff(work, x, log_density, i):
         _end_at(work, x, i)
     elif i == n or at(work, X + i) != x:
         for k in range(n, i, -1):
@@ -94,6 +94,16 @@ def take_in(work: Floats, x: float, log_density: float) -> None:
         work[NUMBER] = n + 1
         for middle in range(max(i - 1, 1), min(i + 2, n)):
             _require_concave(work, middle)
+
+
+@kernel
+def _is_at_a_cliff(work: Floats, x: float, log_density: float, i: int) -> bool:
+    """Whether a place beyond all points is too far down for slopes."""
+    n = int(work[NUMBER])
+    if n == 0 or 0 < i < n:
+        return False
+    near = 0 if i == 0 else n - 1
+    return at(work, F + near) - log_density > STEEPEST * abs(x - at(work, X + near))
 
 
 @kernel

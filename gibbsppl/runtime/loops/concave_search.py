@@ -106,15 +106,16 @@ def _parabola(work: Floats, f: int) -> tuple[float, float]:
     before, after = x1 - at(work, X + i - 1), at(work, X + i + 1) - x1
     rise = (at(work, f + i) - at(work, f + i - 1)) / before
     fall = (at(work, f + i + 1) - at(work, f + i)) / after
-    precision = max(2 * (rise - fall) / (before + after), 0.0)
-    slope = (rise * after + fall * before) / (before + after)
+    span, bend = before + after, max(2 * (rise - fall), 0.0)
+    slope = rise * (after / span) + fall * (before / span)
     mode, sd = x1, (upper - lower) / 4
-    if precision > 0:
-        mode, sd = x1 + slope / precision, min(sd, 1 / sqrt(precision))
+    # (their ratio, the precision, would overflow at scales below 1e-154)
+    if bend > 0:
+        mode, sd = x1 + slope / bend * span, min(sd, sqrt(span) / sqrt(bend))
     elif slope != 0:
         mode = copysign(inf, slope)
     mode = min(max(mode, lower), upper)
-    at_mode = slope - precision * (mode - x1) if precision > 0 else slope
+    at_mode = slope - bend * ((mode - x1) / span) if bend > 0 else slope
     return mode, min(sd, 1 / abs(at_mode)) if at_mode != 0 else sd
 
 
