@@ -15,6 +15,7 @@ from gibbsppl.code.arrays.expressions import Element, Expr, Position, Reduce, at
 from gibbsppl.code.arrays.statements import Add, Let
 from gibbsppl.code.arrays.systems import Recursive
 from gibbsppl.code.arrays.terms import is_gather, varies
+from gibbsppl.code.numpy_text.looked_up import is_looked_up
 from gibbsppl.code.numpy_text.recursions import call_text
 from gibbsppl.code.numpy_text.writer import Writer
 
@@ -176,13 +177,18 @@ def _readings_of(writer: Writer, part: Part) -> Iterator[Reading]:
 
 def _readings(writer: Writer, e: Expr, ranges: Ranges) -> Iterator[Reading]:
     """What an expression reads in ways that cost, the outermost first."""
-    if writer.is_settled(e) and varies(e):
+    if (writer.is_settled(e) and varies(e)) or _is_left(writer, e, ranges):
         return
     if (found := _reading(writer, e, ranges)) is not None:
         yield found
     inside = _inside(writer, e, ranges)
     for part in e.indices if isinstance(e, Recursive) else e.parts:
         yield from _readings(writer, part, inside)
+
+
+def _is_left(writer: Writer, e: Expr, ranges: Ranges) -> bool:
+    """Whether nothing that an expression gathers is made an array."""
+    return isinstance(e, Reduce) and is_looked_up(writer, e, ranges)
 
 
 def _inside(writer: Writer, e: Expr, ranges: Ranges) -> Ranges:
@@ -286,7 +292,7 @@ def _replaced(writer: Writer, part: P, name: _Name) -> P:
 
 def _with_name(writer: Writer, e: Expr, ranges: Ranges, name: _Name) -> Expr:
     """An expression that reads the name, wherever it is not computed beforehand."""
-    if writer.is_settled(e) and varies(e):
+    if (writer.is_settled(e) and varies(e)) or _is_left(writer, e, ranges):
         return e
     inside = _inside(writer, e, ranges)
 

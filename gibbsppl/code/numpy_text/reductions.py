@@ -14,6 +14,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.terms import Quotient, quotient
 from gibbsppl.code.numpy_text.hoisting import stem_of
+from gibbsppl.code.numpy_text.looked_up import looked_up
 from gibbsppl.code.numpy_text.products import product_text
 from gibbsppl.code.numpy_text.text import ATOM, PRODUCT, Text, number
 from gibbsppl.code.numpy_text.ways import (
@@ -87,22 +88,26 @@ def _segments(writer: Writer, way: BySegment) -> Text:
 
 def _grouped(writer: Writer, way: ByGroup) -> Text:
     """A sum over the groups that a data index makes."""
-    groups, along = _groups(writer, way), way.along
     found = quotient(way.value)
     coefficient = found.sign * prod(f.value for f in found.above if isinstance(f, Number))
     rest = Quotient(1, tuple(f for f in found.above if not isinstance(f, Number)), found.below)
-    with writer.first((along,)):
-        if way.sides:
-            text = _outer(writer, way, groups)
-        elif rest.value == ONE:
-            text = Text(f"{groups}.count", (way.axis,))
-        else:
-            value = writer.text(rest.value)
-            value = writer.spread(value, _along_first(value, along))
-            text = Text(_row_sums(writer, groups, value), (way.axis, *value.dims[1:]))
+    with writer.first((way.along,)):
+        text = looked_up(writer, way) or _of_copies(writer, way, rest.value)
     if coefficient == 1:
         return text
     return Text(f"{number(coefficient).code} * {text.code}", text.dims, PRODUCT)
+
+
+def _of_copies(writer: Writer, way: ByGroup, value: Expr) -> Text:
+    """The sum of an array of all values."""
+    groups = _groups(writer, way)
+    if way.sides:
+        return _outer(writer, way, groups)
+    if value == ONE:
+        return Text(f"{groups}.count", (way.axis,))
+    text = writer.text(value)
+    text = writer.spread(text, _along_first(text, way.along))
+    return Text(_row_sums(writer, groups, text), (way.axis, *text.dims[1:]))
 
 
 def _outer(writer: Writer, way: ByGroup, groups: str) -> Text:
