@@ -9,7 +9,7 @@
   where draws go); `scan_loops` with `loops` that Numba compiles
 - what the state keeps: `maintained` arrays, `maintained_forms`
 - one natural parameter: `accumulation` of the contributions, `tables` read by an index, `sums`,
-  `segments` (by group), `squares`, `products`, `extremes`
+  `segments` (by group), rows `looked_up`, `squares`, `products`, `extremes`
 - expressions as text: `expressions` by kind, `reads` of arrays, `recursions`; `writer` has the
   order of the axes, `hoisting` what is computed once
 - a sweep as a value: `arrays`, the language and its passes; `lowering` to it; `loop_text` prints it

@@ -11,6 +11,7 @@ from sympy import Mul
 from gibbsppl.algebra.expressions import Dim, Expr, dims_of
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.hoisting import stem_of
+from gibbsppl.code.looked_up import looked_up
 from gibbsppl.code.text import ATOM, PRODUCT, Text, number
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import contracted
@@ -46,7 +47,9 @@ def _grouped_sum(writer: Writer, index: Expr, axis: Dim, along: Dim, summand: Ex
     """A sum over the groups that a data index makes."""
     groups = _groups(writer, index, axis, along)
     coefficient, rest = summand.as_coeff_Mul()
-    if (pair := _outer(writer, rest, along)) is not None:
+    if (looked := looked_up(writer, (index, axis, along), rest)) is not None:
+        text = looked
+    elif (pair := _outer(writer, rest, along)) is not None:
         first, second = pair
         left, right = (_spread(writer, t, _along_first(t, along)) for t in pair)
         text = Text(

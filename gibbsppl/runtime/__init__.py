@@ -13,7 +13,7 @@ All that a generated module calls is exported here. The rooms:
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`;
   of a part of an array, by colour, one by one: `selections`
-- elements and where they go: `places`, `entries`, `sparse_counts`
+- elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables` and
   `position_tables` that they read, `tuning` of moves as arrays
 - types of arguments and results: `types`
@@ -108,6 +108,7 @@ from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.label_chains import chain, known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.least_squares import centred
+from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
 from gibbsppl.runtime.moves import (
     Width,
@@ -248,6 +249,7 @@ __all__ = [
     "Joint",
     "KnownLogOdds",
     "LogWeights",
+    "LookedUp",
     "Pencil",
     "Rows",
     "SumOfRows",
