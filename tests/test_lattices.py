@@ -9,6 +9,7 @@ from replays import beside
 
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
+from gibbsppl.code.costs import AN_ELEMENT, worth_of
 from gibbsppl.initial.search import initial_state
 from models import ising, potts_segmentation
 
@@ -121,3 +122,11 @@ def test_a_sweep_of_spins_in_loops_is_the_one_in_numpy(name):
     assert ("inverse_probability" in str(program.sweep_value)) == (name != "small")
     for _ in range(4):
         assert beside(sampler, chain.state, chain.rng, program).far == []
+
+
+def test_what_loops_save_grows_with_the_positions_that_tables_say():
+    few, many = (gp.compile(ising.model(side, side)).loops() for side in (16, 64))
+    saved = [worth_of(p.sweep_value, p.known_sizes).saved for p in (few, many)]
+    per_spin = (saved[1] - saved[0]) / (64**2 - 16**2)
+
+    assert per_spin > AN_ELEMENT
