@@ -159,6 +159,15 @@ def test_counts_are_added_to_all_arrays():
     assert outs[0].sum() == 30
 
 
+@pytest.mark.parametrize("size", [0, 1, 8, 20])
+def test_a_row_that_is_fetched_is_as_it_was(size):
+    table = np.arange(3.0 * size).reshape(3, size)
+    for module in (plain_weights, compiled_weights):
+        module.fetch_row(table[1])
+
+    assert np.array_equal(table.ravel(), np.arange(3.0 * size))
+
+
 @pytest.mark.parametrize(
     ("n", "found"), [(0, 0), (3.0, 3), (16, 16), (17, -1), (-2, -1), (1.5, -1), (np.nan, -1)]
 )
@@ -239,7 +248,9 @@ def test_counts_are_added_where_they_are_drawn_in_the_same_chain(name):
     stored, without = sampler.loops(), sampler.loops(keep=())
 
     assert {"shares_in"} <= kernels_of(stored)
-    assert {"units_of", "label_in", "shares_added"} <= kernels_of(without) - kernels_of(stored)
+    adding = {"units_of", "label_in", "shares_added"}
+    assert adding <= kernels_of(without) - kernels_of(stored)
+    assert ("fetch_row" in kernels_of(without)) == (name == "sparse")
     (auxiliary,) = sampler.program.auxiliary
     ours, theirs = swept(without, chain.state), swept(stored, chain.state)
     assert ours[1] == theirs[1]

@@ -29,17 +29,21 @@ from gibbsppl.code.arrays.sweeps import Sweep, names_in, spans_in
 class Sharing:
     """The kernels that share out a total in another way than into one array.
 
-    ``units`` tells of a total and the number of labels how many units are drawn one by one: none of
+    ``fetched`` is called with each row that is added to, as soon as its place is known. ``units``
+    tells of a total and the number of labels how many units are drawn one by one: none of
     a large total, but -1. ``label`` draws one of these; ``added`` adds all shares to some arrays.
     """
 
+    fetched: str
     units: str
     label: str
     added: str
 
 
 # By the kernel that shares out a total into an array; its arguments are weights, total, sums.
-SHARING: Mapping[str, Sharing] = {"shares_in": Sharing("units_of", "label_in", "shares_added")}
+SHARING: Mapping[str, Sharing] = {
+    "shares_in": Sharing("fetch_row", "units_of", "label_in", "shares_added"),
+}
 
 
 def added_where_drawn(sweep: Sweep) -> Sweep:
@@ -81,12 +85,14 @@ def _without(
     sums = [x for x in found if x is not None]
     if len(sums) != len(found):
         return None
-    instead = [x for s in loop.body for x in (_adding(draw, sums, names) if s is draw else (s,))]
+    adding = _adding(draw, sums, names)
+    instead = [x for s in loop.body for x in (adding if s is draw else (s,))]
+    first = _fetched(draw, sums)
     dropped = [*made, *additions, *(s.zeros for s in sums)]
     kept: list[Statement] = []
     for s in statements:
         if s is loop:
-            kept += [*(x.zeros for x in sums), replace(loop, body=tuple(instead))]
+            kept += [*(x.zeros for x in sums), replace(loop, body=(*first, *instead))]
         elif not any(s is d for d in dropped):
             kept.append(s)
     return tuple(kept)
@@ -127,6 +133,17 @@ def _sum_of(statements: Sequence[Statement], s: Add, draw: Draw, loop: Loop) -> 
         return None
     places: dict[str, Expr] = {d: Position(n) for d, n in names.items()}
     return _Sum(zeros, replace(s, indices=tuple(at(i, places) for i in s.indices)))
+
+
+def _fetched(draw: Draw, sums: Sequence[_Sum]) -> tuple[Statement, ...]:
+    """The calls with the rows of sums that are elsewhere for each position."""
+    rows = (Element(s.added.array, s.added.indices) for s in sums)
+    kernel = SHARING[draw.kernel].fetched
+    return tuple(
+        Draw((row,), kernel, (), own=draw.own, is_random=False)
+        for row in rows
+        if any(i.arrays for i in row.indices)
+    )
 
 
 def _adding(draw: Draw, sums: Sequence[_Sum], names: Names) -> tuple[Statement, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from gibbsppl.runtime import loops
@@ -43,6 +44,31 @@ def _bits_of(context: Any, number: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
 
     return types.int64(number), written
+
+
+@intrinsic
+def _prefetched(context: Any, array: Any, place: Any) -> Any:
+    """Nothing; the element at a place of a vector is asked for, to be read and written soon."""
+    del context, place
+
+    def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = context.make_array(signature.args[0])(context, builder, arguments[0])
+        byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(found.data, [arguments[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
+        name = "llvm.prefetch.p0"
+        asked = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+        # (to be written, kept in all caches, data)
+        builder.call(asked, [address, whole(1), whole(3), whole(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), written
+
+
+@kernel
+def fetch(array: Any, place: int) -> None:
+    """An element of a vector begins to come into the cache of the processor."""
+    _prefetched(array, place)  # type: ignore[call-arg]  # Numba has the context
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 from gibbsppl.runtime.multinomials import LEAST_SUM
 from gibbsppl.runtime.types import Array, Floats, Generator
 
-from . import inlined, kernel
+from . import fetch, inlined, kernel
 
 APART: Mapping[str, str] = {
     "shares_in": "as for `multinomial`",
@@ -118,6 +118,16 @@ def label_in(rng: Generator, weights: Floats, ends: Floats) -> int:
 def units_of(n: float, labels: int) -> int:
     """A total that is shared out unit by unit; -1 for a large one, and for what is no total."""
     return int(n) if 0 <= n <= UNITS_PER_LABEL * labels and n == np.floor(n) else -1
+
+
+@kernel
+def fetch_row(row: Array) -> None:
+    """A row that is soon added to begins to come into the cache, eight numbers at a time.
+
+    Rows of large tables are elsewhere: an addition would wait, and all that comes after it.
+    """
+    for k in range(0, len(row), 8):
+        fetch(row, k)
 
 
 @kernel
