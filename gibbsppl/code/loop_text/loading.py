@@ -96,7 +96,8 @@ def _key(text: str) -> str:
 def _kernels_key() -> str:
     """A hash of the kernels' files: Numba looks at the date of the calling file alone."""
     found = hashlib.sha256()
-    for path in sorted(Path(importlib.import_module(PLAIN).__path__[0]).glob("*.py")):
+    folder = Path(importlib.import_module(PLAIN).__path__[0])
+    for path in (*sorted(folder.glob("*.py")), folder.parent / "compiled" / "__init__.py"):
         found.update(path.read_bytes())
     return found.hexdigest()
 
