@@ -141,12 +141,15 @@ def _product(writer: Writer, found: Quotient) -> Text:
 
 def _may_be_infinite(divisor: Expr) -> bool:
     """Whether a divisor may end at 0: a bound that is infinite there."""
-    positive = (isinstance(a, Number) and a.value > 0 for a in divisor.parts)
-    return is_call(divisor, "maximum") and not any(positive)
+    base = divisor.parts[0] if is_call(divisor, "**") or is_call(divisor, "sqrt") else divisor
+    positive = (isinstance(a, Number) and a.value > 0 for a in base.parts)
+    return is_call(base, "maximum") and not any(positive)
 
 
 def _quotient(writer: Writer, sign: int, above: Sequence[Expr], below: Sequence[Expr]) -> Text:
     """Factors over divisors, with a sign."""
+    if sign > 0 and len(above) == 1 and not below:
+        return writer.text(above[0])
     texts, dims = writer.aligned([writer.text(f) for f in above], PRODUCT)
     numerator = " * ".join(texts) or "1"
     unders = [writer.text(f) for f in below]
