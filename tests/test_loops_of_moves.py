@@ -19,7 +19,7 @@ from gibbsppl.code.lowering import moves as lowered
 from gibbsppl.code.lowering import tied as lowered_tied
 from gibbsppl.code.lowering import vector_walks as lowered_vectors
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.run.choice import engine_for
+from gibbsppl.run.choice import asked_for, engine_for
 from gibbsppl.run.engines import Interpreted
 from gibbsppl.runtime import freeze, joint, layouts
 
@@ -242,7 +242,8 @@ def test_functions_of_the_user_are_called_in_numpy_alone(kernel):
         sampler.sample(1, backend="compiled", progress=False)
     numpy = Interpreted(sampler.program, sampler.constants)
 
-    assert engine_for("auto", numpy, sampler.loops, 10**12, sampler.derivation.worth) is numpy
+    given = (asked_for("auto"), numpy, sampler.loops, 10**12, sampler.derivation.worth)
+    assert engine_for(*given) is numpy
 
 
 # ---- orders ----------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def test_what_is_read_is_double_and_what_is_stored_is_rounded_once(name):
             for place, n in enumerate(names, first):
                 wide[place] = rounded[n].astype(float) if n in rounded else wide[place]
         with np.errstate(all="ignore"):
-            program.plain().sweep(*wide)
+            program.plain().sweep(wide)
 
     for n, array in ours.items():
         np.testing.assert_array_equal(array, theirs[n], err_msg=n)
@@ -95,7 +95,8 @@ LEVEL, TAU, PEOPLE = 3.3, 10, 40
 def natural(program, state, rng):
     """The natural parameters that the rows of the first array are drawn with, in loops."""
     found = []
-    scope = program.plain().sweep.__globals__
+    runner = program.plain()
+    scope = runner.run.__globals__
     kernel = scope["mvnormal"]
 
     def seen(rng, *arguments):
@@ -103,7 +104,7 @@ def natural(program, state, rng):
         return kernel(rng, *arguments)
 
     scope["mvnormal"] = seen
-    scope["sweep"](*program.arguments(copy.deepcopy(rng), arrays_of(program, state)))
+    runner.sweep(program.arguments(copy.deepcopy(rng), arrays_of(program, state)))
     return found[:PEOPLE]
 
 
@@ -156,7 +157,7 @@ def test_draws_in_single_precision_are_recorded_so_and_compiled_as_they_are_not(
     (chain,), _ = sampler.initial_states(1, 1)
     arrays = arrays_of(program, chain.state)
     for k in range(5):
-        program.plain().sweep(*program.arguments(chain.rng, arrays))
+        program.plain().sweep(program.arguments(chain.rng, arrays))
         np.testing.assert_allclose(draws["U"][0, k], arrays["U"], rtol=1e-4)
 
     assert draws["U"].dtype == np.float32

@@ -124,7 +124,7 @@ def test_labels_that_nothing_speaks_against_have_finite_weights():
 def test_loops_over_labels_weigh_alike():
     source = gp.compile(sticks(), collapse=("share",)).source
 
-    assert "if (n[at_i] - y[at_i]) != 0 else 0.0" in source
+    assert "if (n_here - y_here) != 0 else 0.0" in source
 
 
 def test_recorded_quantities_weigh_what_is_not_there_by_nothing():

@@ -72,7 +72,7 @@ class Prepared(Mapping[str, Any]):
         return len(self.made)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """The functions of one generated module, with its source."""
 
@@ -92,52 +92,52 @@ class Program:
         found = ((row.name, of(row)) for row in self.rows)
         return {name: value for name, value in found if value is not None}
 
-    @property
+    @cached_property
     def steps(self) -> tuple[str, ...]:
         """The names of the steps, in order."""
         return tuple(row.name for row in self.rows)
 
-    @property
+    @cached_property
     def step_variables(self) -> Mapping[str, tuple[str, ...]]:
         """The arrays that each step changes."""
         return self._column(lambda row: row.arrays)
 
-    @property
+    @cached_property
     def given_rest(self) -> Mapping[str, Callable[[State, Constants], Any]]:
         """The function of each step's conditional."""
         return {row.name: row.given_rest for row in self.rows}
 
-    @property
+    @cached_property
     def kept(self) -> Mapping[str, Callable[[State, Constants], dict[str, Any]]]:
         """What computes anew the arrays that a step keeps up to date."""
         return self._column(lambda row: row.kept)
 
-    @property
+    @cached_property
     def colours(self) -> Mapping[str, str]:
         """The constants with the indices of calls by colour."""
         return self._column(lambda row: row.colours)
 
-    @property
+    @cached_property
     def by_colour(self) -> Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]:
         """What yields the index and the parameters of each call by colour."""
         return self._column(lambda row: row.by_colour)
 
-    @property
+    @cached_property
     def interwoven(self) -> Mapping[str, Callable[[np.random.Generator, State, Constants], None]]:
         """What carries out non-centred updates."""
         return self._column(lambda row: row.interwoven)
 
-    @property
+    @cached_property
     def scaled(self) -> Mapping[str, Callable[[State, Constants], Any]]:
         """What draws by fixed matrices are made from."""
         return self._column(lambda row: row.scaled)
 
-    @property
+    @cached_property
     def deferred(self) -> Mapping[str, tuple[str, ...]]:
         """The steps that recorded sweeps alone carry out, each with what it is recorded for."""
         return self._column(lambda row: row.deferred)
 
-    @property
+    @cached_property
     def walks(self) -> tuple[str, ...]:
         """The steps that are random walks."""
         return tuple(row.name for row in self.rows if row.is_walk)

@@ -109,9 +109,10 @@ def laplace(rng: Generator, eta_1: Numbers, size: Size, mu: Numbers) -> Numbers:
 
 
 def weibull(rng: Generator, eta_1: Numbers, size: Size, shape: Numbers) -> Numbers:
-    """Draws with log density ``eta_1 x**shape + (shape - 1) log(x)``."""
+    """Draws with log density ``eta_1 x**shape + (shape - 1) log(x)``, of reciprocals below 0."""
+    require_positive(np.abs(shape))
     logs = logs_of(rng.standard_exponential(size))
-    return from_log((logs - np.log(require_positive(-eta_1))) / require_positive(shape))
+    return from_log((logs - np.log(require_positive(-eta_1))) / shape)
 
 
 def pareto(rng: Generator, eta_1: Numbers, size: Size, minimum: Numbers) -> Numbers:

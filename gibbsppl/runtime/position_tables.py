@@ -118,7 +118,7 @@ def others_in_order(values: Array, *axes: Ints) -> tuple[Array, ...]:
     """The elements of an array at each of the other positions along its last axis.
 
     >>> others_in_order(np.array([[5, 6, 7], [1, 2, 3]]), np.array([0, 1]), np.array([1, 0]))
-    (array([5, 2]), array([7, 3]))
+    (array([5, 2], dtype=int32), array([7, 3], dtype=int32))
     """
     *rows, own = axes
     found = short(np.asarray(values))

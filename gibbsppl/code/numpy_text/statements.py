@@ -144,8 +144,9 @@ def _ends(writer: Writer, add: Add) -> list[tuple[int, int | None]]:
 
 
 def _is_on_diagonal(add: Add) -> bool:
-    """Whether an element is read by the same position twice."""
-    return len(set(add.indices)) < len(add.indices)
+    """Whether a position stands for two axes; a single element is a place as any other."""
+    along = [i for i in add.indices if isinstance(i, Position)]
+    return len(set(along)) < len(along)
 
 
 def _with_diagonal(writer: Writer, let: Let, adds: Sequence[Add]) -> list[str]:

@@ -190,9 +190,10 @@ def laplace(rng: Generator, eta_1: float, mu: float) -> float:
 
 @kernel
 def weibull(rng: Generator, eta_1: float, shape: float) -> float:
-    """A draw with log density ``eta_1 x**shape + (shape - 1) log(x)``."""
+    """A draw with log density ``eta_1 x**shape + (shape - 1) log(x)``, a reciprocal below 0."""
+    _positive(abs(shape))
     rate = log(_positive(-eta_1))
-    return from_log((log_of(rng.standard_exponential()) - rate) / _positive(shape))
+    return from_log((log_of(rng.standard_exponential()) - rate) / shape)
 
 
 @kernel
