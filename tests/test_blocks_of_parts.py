@@ -255,7 +255,14 @@ def test_a_part_that_is_drawn_as_the_whole_is_seen(monkeypatch):
         test_a_part_is_drawn_from_the_dense_posterior_and_the_rest_stays(one_row)
 
 
-def test_squares_that_are_added_everywhere_are_seen(monkeypatch):
-    monkeypatch.setattr(statements, "_slices", lambda writer, add, count: "()")
+def test_squares_that_are_added_to_another_entry_are_seen(monkeypatch):
+    right = statements._index
+    moved = {"[:, 1, 1]": "[:, 0, 0]"}
+
+    def wrong(writer, let, add):
+        index = right(writer, let, add)
+        return moved.get(index, index)
+
+    monkeypatch.setattr(statements, "_index", wrong)
     with pytest.raises(AssertionError):
         test_a_part_is_drawn_from_the_dense_posterior_and_the_rest_stays(a_square_of_one_entry)

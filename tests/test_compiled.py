@@ -32,7 +32,7 @@ def test_a_run_compiled_is_the_run_in_numpy(module):
 def test_pilot_sweeps_are_those_of_the_run(monkeypatch):
     """In the loops of a compiled run, which leave the starts of NumPy where both draw alike."""
     pytest.importorskip("numba")
-    sampler = gp.compile(pumps.model())
+    sampler = gp.compile(rats.model())
     made = []
     for engine in (Compiled(sampler.loops()), Interpreted(sampler.program, sampler.constants)):
         with monkeypatch.context() as patch:
