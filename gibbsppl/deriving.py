@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -> Derivation:
-    """What follows from a graph, a ``declared`` one that has no limits of parameters yet."""
+    """The derivation of a graph, a ``declared`` one that has no limits of parameters yet."""
     limited = within_domains(graph, data) if declared else graph
     schedule, known = scheduled(limited, data, settings)
     dims = {n: v.dims for n, v in schedule.whole.variables.items()}

@@ -151,7 +151,7 @@ class Sampler:
 
     @property
     def constants(self) -> Constants:
-        """What sweeps in NumPy read beside the state."""
+        """The constants that sweeps in NumPy read beside the state."""
         return self.prepared.made
 
     def __str__(self) -> str:

@@ -26,6 +26,7 @@ from gibbsppl.code.loop_program import for_loops
 from gibbsppl.initial.search import initial_state
 from gibbsppl.runtime.compiled import weights as compiled_weights
 from gibbsppl.runtime.loops import weights as plain_weights
+from gibbsppl.runtime.loops.labels import weights_of_logs
 from gibbsppl.runtime.loops.weights import (
     LANES,
     UNITS_PER_LABEL,
@@ -34,7 +35,6 @@ from gibbsppl.runtime.loops.weights import (
     shares_in,
     sums_by_lane,
     units_of,
-    weights_of_logs,
 )
 from gibbsppl.schedule.deferral import passing
 from models import (

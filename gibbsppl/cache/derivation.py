@@ -1,4 +1,4 @@
-"""What was derived of a model: what a run needs at once, the schedule when it is asked for.
+"""Derivations of models: the facts that a run needs at once, the schedule when it is asked for.
 
 Comes in: what a derivation follows from, and how to make it. Goes out: a `Derivation`, made now or
 kept from another process. The schedule is kept too, but apart: reading it imports all modules of
@@ -32,7 +32,7 @@ _kept_by_now: list[bytes] = []
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a run needs of a derivation.
+    """The facts of a derivation that a run needs.
 
     ``limits`` are the potentials that join the declared graph: limits of parameters. ``source`` is
     the generated module, ``dims`` the names of the dims of each variable and quantity, ``types``
@@ -67,7 +67,7 @@ class Derivation:
 
     @property
     def looked_at(self) -> DrawnFrom:
-        """What is looked at of the steps before a run."""
+        """The facts of the steps that are looked at before a run."""
         return self.facts.looked_at
 
     @property
@@ -78,7 +78,7 @@ class Derivation:
         return self.made
 
     def worth(self, estimate: Callable[[], Worth]) -> Worth:
-        """What compiled sweeps are worth: as it was kept, or as ``estimate`` finds it."""
+        """The worth of compiled sweeps: as it was kept, or as ``estimate`` finds it."""
         if self.facts.worth is None:
             self._learn(replace(self.facts, worth=estimate()))
         assert self.facts.worth is not None
@@ -122,7 +122,7 @@ def derivation_of(
 
 
 def _keeping(key: bytes, found: Derivation, data: Values) -> Callable[[Facts], None]:
-    """What keeps facts of a derivation, its arrays that are no data, and the schedule apart."""
+    """A function that keeps facts of a derivation, its arrays that are no data and its schedule."""
     from gibbsppl.cache.packing import packed  # noqa: PLC0415  (only after a derivation)
 
     own = {n: None if a is data.get(n) else a for n, a in found.known.items()}

@@ -29,7 +29,7 @@ def folder() -> Path | None:
 
 
 def read(key: bytes) -> bytes | None:
-    """What was kept for a digest; None if there is nothing, or nothing whole, or of others."""
+    """The content kept for a digest; None if there is nothing, or nothing whole, or of others."""
     if (place := _place(key)) is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What loops are worth: what sweeps cost in NumPy, against what compiling takes.
+"""Costs of sweeps in NumPy and in loops, against the time that compiling takes.
 
 Comes in: a `Sweep`, sizes. Goes out: a `Worth`. The figures are of one machine; the choice depends
 on the model, its sizes and the number of sweeps alone, so that it is the same everywhere.

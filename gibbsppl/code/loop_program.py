@@ -157,7 +157,7 @@ class LoopProgram:
 
     @property
     def known(self) -> Mapping[str, Array]:
-        """What loops read beside the state, by name."""
+        """The arrays that loops read beside the state, by name."""
         return self._prepared[0]
 
     @property
@@ -176,11 +176,11 @@ class LoopProgram:
         return tuple(made_work(name) for name in self.module.works)
 
     def compiled(self) -> Runner:
-        """What makes sweeps by the function of the module, compiled when it is first called."""
+        """A runner of sweeps by the function of the module, compiled when it is first called."""
         return Runner(self, loaded(self.module, self.sweep_value.name).run)
 
     def plain(self) -> Runner:
-        """What makes sweeps by the function of the module as Python carries it out."""
+        """A runner of sweeps by the function of the module as Python carries it out."""
         return Runner(self, plain(self.module)["run"])
 
     def arrays_of(self, state: State) -> dict[str, Array]:

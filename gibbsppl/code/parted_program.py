@@ -119,7 +119,7 @@ class PartedProgram:
         arrays: Mapping[str, Array],
         outputs: Mapping[str, Array],
     ) -> Sweeping:
-        """What sweeps a chain on, in place: its streams and the arrays of its state."""
+        """The sweeping of a chain, in place: its streams and the arrays of its state."""
         own = self.loops.sweep_value.deferred
         asked = np.zeros(len(own), np.int64)
         known = {**self.loops.known, **arrays, **self._new, DEFERRED: asked}

@@ -88,7 +88,7 @@ class Program:
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def _column(self, of: Callable[[Step], Any]) -> dict[str, Any]:
-        """What rows have, by step; nothing for those that do not."""
+        """A column of the table, by step; nothing for rows without it."""
         found = ((row.name, of(row)) for row in self.rows)
         return {name: value for name, value in found if value is not None}
 
@@ -109,7 +109,7 @@ class Program:
 
     @cached_property
     def kept(self) -> Mapping[str, Callable[[State, Constants], dict[str, Any]]]:
-        """What computes anew the arrays that a step keeps up to date."""
+        """The functions that compute anew the arrays that a step keeps up to date."""
         return self._column(lambda row: row.kept)
 
     @cached_property
@@ -119,17 +119,17 @@ class Program:
 
     @cached_property
     def by_colour(self) -> Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]:
-        """What yields the index and the parameters of each call by colour."""
+        """The generators of the index and the parameters of each call by colour."""
         return self._column(lambda row: row.by_colour)
 
     @cached_property
     def interwoven(self) -> Mapping[str, Callable[[np.random.Generator, State, Constants], None]]:
-        """What carries out non-centred updates."""
+        """The functions that carry out non-centred updates."""
         return self._column(lambda row: row.interwoven)
 
     @cached_property
     def scaled(self) -> Mapping[str, Callable[[State, Constants], Any]]:
-        """What draws by fixed matrices are made from."""
+        """The functions of scales and coefficients of draws by fixed matrices."""
         return self._column(lambda row: row.scaled)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What compiled loops save, and what compiling them takes: an estimate, made once of a model.
+"""The worth of compiled loops, an estimate made once of a model: seconds saved, seconds taken.
 
 Comes out of `gibbsppl.code.costs`, which looks at the loops; what was derived keeps it, so that no
 loops are made where none are worth it.

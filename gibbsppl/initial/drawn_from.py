@@ -1,4 +1,4 @@
-"""What is looked at of each step to see that its conditional has a finite integral.
+"""Facts of each step, by which its conditional is seen to have a finite integral.
 
 Comes in: a schedule (`gibbsppl.initial.looking`). Goes out: a `DrawnFrom`, a value of few parts,
 so that no derivation is needed to look.
@@ -78,7 +78,7 @@ class DrawnFrom:
 
 
 class Derived(Protocol):
-    """What is asked of a derivation: the schedule only where nothing else will do."""
+    """The questions asked of a derivation: the schedule only where nothing else will do."""
 
     @property
     def graph(self) -> Graph:
@@ -90,7 +90,7 @@ class Derived(Protocol):
 
     @property
     def looked_at(self) -> DrawnFrom:
-        """What is looked at."""
+        """The facts looked at."""
 
     @property
     def schedule(self) -> Schedule:

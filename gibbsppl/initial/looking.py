@@ -21,7 +21,7 @@ from gibbsppl.schedule.sweeps import Schedule
 
 
 def looked_at(schedule: Schedule) -> DrawnFrom:
-    """What is looked at of the steps of a schedule."""
+    """The facts looked at of the steps of a schedule."""
     steps = tuple(found for step in schedule.steps for found in _of(schedule, step))
     moved = any(s.is_move for s in schedule.asked)
     return DrawnFrom(steps, schedule.whole.sizes, moved)

@@ -63,7 +63,7 @@ def widest(attempt: Callable[[float, bool], Start]) -> Start:
 
 @dataclass(frozen=True, slots=True)
 class Pilots:
-    """What short runs need: a graph with its data, a program, and what carries out its sweeps."""
+    """The needs of short runs: a graph with its data, a program, the engine of its sweeps."""
 
     graph: Graph
     data: Values

@@ -252,7 +252,7 @@ def _of_family(
     data: Values,
     state: Values,
 ) -> Floats | None:
-    """What must be positive for the natural parameters to have a density; its least, by element.
+    """The least, by element, of an expression that must be positive for there to be a density.
 
     Of elements between ``bounds``, those count that these do not narrow: bounds may make any
     natural parameters proper.

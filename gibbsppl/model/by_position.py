@@ -1,4 +1,4 @@
-"""What computes a step of a recursion, position after position, for the plain interpreter.
+"""Steps of recursions, position after position, for the plain interpreter.
 
 Comes in: a step, the arrays that are being computed, and the interpreter for what is read of no
 element before. Goes out: a function of a position, made once. It computes with numbers, or with
@@ -51,7 +51,7 @@ class Walk:
         return max((a for a, r in enumerate(self.ranges) if r.dim == dim), default=None)
 
     def at_all(self, expr: Expr) -> _At:
-        """What reads nothing that is being computed, evaluated at all positions at once."""
+        """The values of an expression by position, evaluated at all positions at once."""
         found, axis = self.value(expr, self.ranges), self.axis
         if axis is None or self.along is None or found.shape[axis] == 1:
             constant = self._plain(found)
@@ -62,7 +62,7 @@ class Walk:
         return lambda n: parts[n - start]
 
     def one_by_one(self, expr: Expr) -> _At:
-        """What is evaluated by the interpreter at each position."""
+        """The values of an expression by position, evaluated at each position anew."""
 
         def at(n: int) -> Floats:
             here = list(self.ranges)
@@ -77,7 +77,7 @@ class Walk:
 
 
 def stepper(step: Step, value: Expr, walk: Walk) -> Callable[[int], None]:
-    """What puts the value of a step at a position into its array."""
+    """A function that puts the value of a step at a position into its array."""
     found, place = _remainder(value, walk), _place(step.element, walk)
     array = walk.computed[step.element.own]
     assert place is not None  # (the indices of an element are the dims of its step, in order)

@@ -308,7 +308,7 @@ def _one_after_the_other(
 def _stepper(
     step: Step, value: Expr, system: System, frame: _Frame, outer: tuple[int, ...]
 ) -> Callable[[int], None]:
-    """What computes the elements of a step at a position."""
+    """A function that computes the elements of a step at a position."""
     dim = step.element.indices[system.axes[step.element.own]]
     along = next((r for r in step.over if r.dim == dim), None)
 

@@ -189,7 +189,7 @@ class Draws:
 
     @property
     def left_out(self) -> str:
-        """What the run did not record by default, and how to have it recorded; empty if nothing."""
+        """The arrays that the run did not record by default, and how to have them; else empty."""
         return self.attributes.get("left_out") or ""
 
     def _described(self, name: str) -> str:

@@ -139,7 +139,7 @@ def _named(path: str | PathLike[str], group: str, node: xr.DataTree) -> dict[str
 
 
 def _wrong(group: str, name: object, dims: tuple[Hashable, ...], values: Array) -> str:
-    """What of an array cannot be in a group of draws or data; empty if nothing."""
+    """The part of an array that cannot be in a group of draws or data; empty if nothing."""
     if not isinstance(name, str):
         return f"the name {name!r}, expected a text"
     if group in SAMPLED_GROUPS and dims[:2] != SAMPLED:

@@ -36,7 +36,7 @@ class Draws(Protocol):
 
     @property
     def sample_stats(self) -> Mapping[str, Array]:
-        """What is known of each draw."""
+        """The facts known of each draw."""
 
     @property
     def observed_data(self) -> Mapping[str, Named]:

@@ -58,7 +58,7 @@ def joined(
 def _by_element(
     graph: Graph, derived: Derived | Scan | ChainConditional, data: Mapping[str, Any]
 ) -> Derived | Scan | ChainConditional:
-    """What is too large to be drawn jointly, by a form that is linear in each of its elements.
+    """The derivation by a form linear in each element, for arrays too large for a joint draw.
 
     (The products of all pairs of its elements would be as large as the precision matrix.)
     """

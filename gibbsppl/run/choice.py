@@ -36,7 +36,7 @@ NOT_COMPILED = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of the sweeps of a run: the back end, threads, the type of large arrays."""
+    """The settings of the sweeps of a run: the back end, threads, the type of large arrays."""
 
     backend: Backend
     threads: int | None = None
@@ -50,7 +50,7 @@ class Asked:
 
 
 def asked_for(backend: str | None, threads: int | None = None, dtype: str | None = None) -> Asked:
-    """What is asked for, the back end of the environment if none is; an error for what is none.
+    """The settings asked for, the back end of the environment if none is; an error for others.
 
     Who asks for threads, or for another type, asks for compiled loops.
     """
@@ -94,7 +94,7 @@ def engine_for(
     sweeps: int,
     worth: Callable[[Callable[[], Worth]], Worth],
 ) -> Engine:
-    """What carries out so many sweeps; ``lowered`` makes the loops with large arrays of a type.
+    """The engine of so many sweeps; ``lowered`` makes the loops with large arrays of a type.
 
     ``worth`` is what is known of them, or finds it by the function that it is called with.
     """
@@ -120,7 +120,7 @@ def engine_for(
 
 
 def _worth_of(lowered: Callable[[], LoopProgram]) -> Worth:
-    """What loops are worth, if they can be made."""
+    """The worth of loops, if they can be made."""
     from gibbsppl.code.costs import worth_of  # noqa: PLC0415  (only where nothing is known)
 
     try:

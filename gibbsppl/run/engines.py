@@ -1,4 +1,4 @@
-"""What carries out sweeps: the program in NumPy, one at a time, or compiled loops, many in a call.
+"""Engines of sweeps: the program in NumPy, one at a time, or compiled loops, many in a call.
 
 Both leave the state of a chain as the other would find it; how many sweeps one call makes changes
 no draw, nor does the number of threads that carry out the chunks of large loops.
@@ -32,7 +32,7 @@ GROWTH = 8
 
 
 class Engine(Protocol):
-    """What carries out the sweeps of a chain."""
+    """An engine of the sweeps of a chain."""
 
     @property
     def name(self) -> str:
@@ -40,7 +40,7 @@ class Engine(Protocol):
 
     @property
     def attributes(self) -> Mapping[str, Any]:
-        """What is to be known of draws: the name of the back end, what else changes numbers."""
+        """The facts to be kept with draws: the back end, and whatever else changes numbers."""
 
     def sweeps(self, chain: Chain, at_most: int, *, is_whole: bool = False) -> int:
         """Sweep a chain on, in place, as often as one call does; how often that was.
@@ -142,18 +142,18 @@ class Compiled:
     def run(
         self, chain: Chain, arrays: Arrays, count: int, is_whole: bool
     ) -> Callable[[], None]:
-        """What makes so many sweeps of arrays, with the deferred steps or without."""
+        """The call that makes so many sweeps of arrays, with the deferred steps or without."""
         arguments = self.loops.arguments(chain.rng, arrays, None if is_whole else ())
         return lambda: self.runner.sweep(arguments, count)
 
     def record(self, chain: Chain, arrays: Arrays, r: Recorded) -> Callable[[], None]:
-        """What makes sweeps of arrays, some of which are recorded."""
+        """The call that makes sweeps of arrays, some of which are recorded."""
         arguments = self.loops.arguments(chain.rng, arrays, r.deferred)
         return lambda: self.runner.record(arguments, r.draws, r.thin, r.outputs, r.records)
 
     @property
     def runner(self) -> Runner:
-        """What makes the sweeps."""
+        """The runner of the sweeps."""
         if self._runner is None:
             self._runner = self.loops.compiled()
         return self._runner
@@ -212,7 +212,7 @@ class Threaded(Compiled):
     def run(
         self, chain: Chain, arrays: Arrays, count: int, is_whole: bool
     ) -> Callable[[], None]:
-        """What makes so many sweeps of arrays, with the deferred steps or without."""
+        """The call that makes so many sweeps of arrays, with the deferred steps or without."""
         sweeping = self.sweeping(chain, arrays, {})
         deferred = sweeping.deferred if is_whole else ()
 
@@ -223,7 +223,7 @@ class Threaded(Compiled):
         return run
 
     def record(self, chain: Chain, arrays: Arrays, r: Recorded) -> Callable[[], None]:
-        """What makes sweeps of arrays, some of which are recorded."""
+        """The call that makes sweeps of arrays, some of which are recorded."""
         sweeping = self.sweeping(chain, arrays, r.outputs)
         recorded = {n: a for n, a in arrays.items() if not n.startswith("~")} | dict(r.outputs)
         kept = [(r, a) for r, a in zip(r.records, recorded.values(), strict=True) if len(r)]
@@ -240,7 +240,7 @@ class Threaded(Compiled):
         return record
 
     def sweeping(self, chain: Chain, arrays: Arrays, outputs: Arrays) -> Sweeping:
-        """What sweeps a chain on, whose chunks have their streams from the first sweep on."""
+        """The sweeping of a chain, whose chunks have their streams from the first sweep on."""
         if len(chain.streams) < self.parts.streams:
             chain.streams = tuple(chain.rng.spawn(self.parts.streams))
         given = outputs or self.loops.outputs()

@@ -99,7 +99,7 @@ def large(needed: Mapping[str, int], types: Types) -> tuple[str, ...]:
 
 
 def left_out_told(names: Sequence[str], needed: Mapping[str, int]) -> str | None:
-    """What a run leaves out, and how to have it recorded; None where it leaves out nothing.
+    """The arrays that a run leaves out, and how to have them; None where there are none.
 
     >>> print(left_out_told(["z"], {"mu": 32_000, "z": 400_000_000}))
     z (381 MiB of draws) is not kept by default; name what to keep, as in keep=[..., "z"].

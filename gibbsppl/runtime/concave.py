@@ -219,7 +219,7 @@ def _taken_in(points: Points, x: Floats, log_density: Floats) -> Points:
 
 
 def _are_at_cliffs(points: Points, x: Floats, log_density: Floats) -> Flags:
-    """Which places beyond all points are too far down for slopes."""
+    """The places beyond all points that are too far down for slopes."""
     (first, last), f = points.outer(), points.log_density
     falls = (f[1] - log_density, at(f, points.number) - log_density)
     before = (x < first) & (falls[0] > STEEPEST * (first - x))

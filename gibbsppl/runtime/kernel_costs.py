@@ -1,4 +1,4 @@
-"""What calls of kernels take: a row for each that takes longer than a draw from a family.
+"""Costs of calls of kernels: a row for each that takes longer than a draw from a family.
 
 The figures are CPU seconds of one machine, that of ``tests/benchmarks/RESULTS.md``.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What NumPy takes for a call of a kernel, and what loops save for each number that it reads.
+    """The cost of a call of a kernel in NumPy, and the saving of loops for each number it reads.
 
     ``many``: for a call that draws many elements together, if that is another algorithm.
     """

@@ -1,4 +1,4 @@
-"""What is only looked at: steps whose draws nothing reads before they are drawn anew.
+"""Deferred steps: nothing but records reads their draws before they are drawn anew.
 
 Shares of collapsed topics, missing data imputed last and predictions follow from the rest of a
 state. Sweeps that are not recorded leave such steps out, and the old values in the state, which no
@@ -76,7 +76,7 @@ def arrays_read(schedule: Schedule) -> list[frozenset[str]]:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What each step of a schedule reads and changes, by the names of whole arrays."""
+    """The arrays that each step of a schedule reads and changes, by the names of whole ones."""
 
     schedule: Schedule
 
@@ -109,7 +109,7 @@ class _Reading:
 
     @cached_property
     def recorded(self) -> dict[str, frozenset[str]]:
-        """What may be recorded, by name, and the arrays that it depends on."""
+        """The names that may be recorded, each with the arrays that it depends on."""
         found = {n: frozenset({n}) for names in self.own for n in names}
         for d in self.schedule.graph.deterministics:
             read = _names(d.value)
@@ -126,7 +126,7 @@ class _Reading:
 
     @cached_property
     def stands_for(self) -> dict[str, str]:
-        """What the parts and the other stand-ins of the schedule stand for, by name."""
+        """The arrays that the parts and the other stand-ins of the schedule stand for, by name."""
         interwoven = self.schedule.interwoven.values()
         stand_ins = (*self.schedule.parts, *(s for i in interwoven for s in i.stand_ins))
         return {s.name: s.of for s in stand_ins}

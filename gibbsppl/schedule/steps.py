@@ -222,7 +222,7 @@ class Step:
         return ""
 
     def in_row(self, module: Any) -> dict[str, str]:
-        """What the step has in the table of steps besides, by name (`gibbsppl.runtime.Step`)."""
+        """The further entries of the step in the table of steps (`gibbsppl.runtime.Step`)."""
         del module
         return {}
 

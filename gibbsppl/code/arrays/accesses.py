@@ -1,4 +1,4 @@
-"""What statements read and change, at which indices, and whether one may go before another.
+"""Accesses of statements to arrays, by indices, and whether one may go before another.
 
 >>> from gibbsppl.code.arrays.expressions import ONE, ZERO, Position, Span
 >>> from gibbsppl.code.arrays.statements import Add, Let

@@ -1,4 +1,4 @@
-"""What is only added up is added where it is drawn, and never stored.
+"""Additions of draws where they are drawn: nothing is stored that is only added up.
 
 Counts that share out a total are read by sums alone: by user, by item. Each unit that is drawn is
 added to these sums at once, so that no table of all shares is needed, and no second pass over it.

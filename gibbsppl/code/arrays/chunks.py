@@ -122,7 +122,7 @@ class _Chunks:
     def sums(
         self, dim: str, own: Accesses, private: set[str], spans: Mapping[str, Span]
     ) -> tuple[str, ...] | None:
-        """What a loop adds to from all of its positions; None where order matters."""
+        """The sums to which a loop adds from all of its positions; None where order matters."""
         found: list[str] = []
         for name in own.found:
             kinds = own.kinds(name)

@@ -1,4 +1,4 @@
-"""Which functions are dear: they are computed once rather than at every position."""
+"""Costs of functions: dear ones are computed once rather than at every position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What statements compute, by NumPy: for what depends on data alone, and for tests of passes.
+"""Evaluation of statements by NumPy: of data alone, and for tests of passes.
 
 >>> from gibbsppl.code.arrays.expressions import ONE, ZERO, Element, Position, Span
 >>> from gibbsppl.code.arrays.statements import Add, Let

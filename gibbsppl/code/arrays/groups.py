@@ -27,7 +27,7 @@ MADE = ("members_by_group", "array_in_order")
 
 
 class Fresh(Protocol):
-    """What makes new names."""
+    """A source of new names."""
 
     def fresh(self, stem: str) -> str:
         """A name that nothing has yet."""

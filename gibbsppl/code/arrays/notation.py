@@ -144,7 +144,7 @@ class Notation:
         return f"{span.dim.removesuffix(SO_FAR)} = {self.text(span.start)}..{last}"
 
     def _less_one(self, stop: Expr) -> str:
-        """What is before an end."""
+        """The position before an end."""
         sizes = [self.size(t.dim) for t in terms_of(stop) if isinstance(t, Size)]
         numbers = [t.value for t in terms_of(stop) if isinstance(t, Number)]
         if len(sizes) + len(numbers) == len(terms_of(stop)):

@@ -241,5 +241,5 @@ def _spans_in(expr: Expr) -> Iterator[Span]:
 
 
 def _stem(name: str) -> str:
-    """What a name within a system is of."""
+    """The array that a name within a system is of."""
     return name.removesuffix(SO_FAR)

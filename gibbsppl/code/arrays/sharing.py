@@ -1,4 +1,4 @@
-"""What is equal is computed once: of data beforehand, of the state as long as it holds.
+"""Sharing of equal expressions: of data beforehand, of the state as long as they hold.
 
 An array and all that is added to it are one value. Two are equal if they are the same under other
 names of their dims, and nothing that they read has been changed in between.

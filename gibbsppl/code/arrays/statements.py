@@ -21,7 +21,7 @@ Type: TypeAlias = Literal["float", "int", "single"]
 
 
 class Printed:
-    """What has lines as its text."""
+    """A value with lines as its text."""
 
     __slots__ = ()
 

@@ -27,7 +27,7 @@ DEFERRED = "~deferred"
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """What is known of an array from outside: data, state, a table made of data.
+    """An array from outside and its facts: data, state, a table made of data.
 
     Or what a sweep is ``asked`` for: which of its deferred steps it carries out.
 

@@ -96,7 +96,7 @@ class Block:
 
     @property
     def stem(self) -> str:
-        """What the dim of the span is called outside of the system."""
+        """The name outside of the system of the dim of the span."""
         return "" if self.span is None else self.span.dim.removesuffix(SO_FAR)
 
 
@@ -117,7 +117,7 @@ class System:
 
     @staticmethod
     def plain_name(own: str) -> str:
-        """What an array is called outside of the system."""
+        """The name of an array outside of the system."""
         return own.removesuffix(SO_FAR)
 
     @property

@@ -179,7 +179,7 @@ def _length(span: Span) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """What sums are made of, in loops over ``dims`` that change some arrays."""
+    """The terms of sums, in loops over ``dims`` that change some arrays."""
 
     dims: frozenset[str]
     changed: frozenset[str]

@@ -143,7 +143,7 @@ class _Column:
         return at(expr, {members.dim: total([members.start, Position(self.lanes.dim)])})
 
     def begin(self) -> None:
-        """What is computed before the first element of the column is drawn."""
+        """The statements before the first element of the column is drawn."""
         w, dims = self.w, self.w.dims(self.array)
         if self.loop.outer:
             here = tuple(d for a, d in enumerate(dims) if a not in self.loop.outer)
@@ -232,7 +232,7 @@ class _Column:
 
     @property
     def known(self) -> dict[sp.Symbol, Expr]:
-        """What symbols of a loop stand for at a row, but for sums of elements."""
+        """The values of the symbols of a loop at a row, but for sums of elements."""
         given = (*self.loop.data.items(), *self.loop.rows.items())
         known = {s: self.placed(self.expr(e)) for e, s in given}
         return {self.loop.own: self.in_column(self.target), **known}

@@ -1,4 +1,4 @@
-"""What factors contribute to natural parameters and bounds, as additions to arrays."""
+"""Contributions of factors to natural parameters and bounds, as additions to arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 
 class Maker(Protocol):
-    """What makes expressions over arrays of those of the model."""
+    """A translator of expressions of the model to expressions over arrays."""
 
     def expr(self, expr: sp.Expr) -> Expr:
         """An expression over arrays."""

@@ -110,7 +110,7 @@ def _by_element(
 
 
 def _learnt(here: Element, learnt: Expr, adapting: Element) -> Store:
-    """What is learnt of a move, as long as warm-up lasts."""
+    """The statement by which a move learns, as long as warm-up lasts."""
     return Store(here, Apply("where", (Apply("equals", (adapting, ONE)), learnt, here)))
 
 

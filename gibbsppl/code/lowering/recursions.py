@@ -27,7 +27,7 @@ from gibbsppl.code.arrays.systems import SO_FAR, Block, Given, Recursive, System
 
 
 class Translator(Protocol):
-    """What translates expressions and ranges."""
+    """A translator of expressions and ranges."""
 
     def __call__(self, expr: sp.Expr) -> Expr:
         """An expression over arrays."""

@@ -29,7 +29,7 @@ from gibbsppl.code.lowering.workshop import Workshop
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """What an element of a scan changes: its label, and maintained arrays at some indices."""
+    """The changes by an element of a scan: its label, and maintained arrays at some indices."""
 
     label: Span
     array: str
@@ -65,7 +65,7 @@ class Part:
         return Element(self.name, tuple(Position(s.dim) for s in self.dims))
 
     def at_label(self, label: Span, now: Element) -> list[Statement]:
-        """What computes the entries of one label anew."""
+        """The statements that compute the entries of one label anew."""
         if not self.moves:
             return []
         here = {label.dim: now}

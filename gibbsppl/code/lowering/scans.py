@@ -281,7 +281,7 @@ def _plus(whole: Expr, shift: int) -> Expr:
 
 
 def _position(label: Span) -> dict[str, Expr]:
-    """What stands for the label of an expression."""
+    """The position that stands for the label of an expression."""
     return {LABEL.name: Position(label.dim)}
 
 

@@ -108,7 +108,7 @@ def _rate(step: str) -> tuple[Statement, ...]:
 
 
 def _arrays(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:
-    """What is known of the arrays of the model that statements read or change."""
+    """The facts of the arrays of the model that statements read or change."""
     used = names_in(statements)
     local = {s.name for s in every(statements) if isinstance(s, Let)}
     indices = _read_as_positions(statements)

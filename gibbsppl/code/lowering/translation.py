@@ -65,7 +65,7 @@ SMALL_DIVISORS = (3, 6, 7, 9)
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What is known where expressions are translated.
+    """The facts at hand where expressions are translated.
 
     ``known`` are the random arrays, dims and sizes; ``continuous`` the arrays that are zero with
     probability zero; ``squares`` a sum of squares about a centre, where that saves the data.

@@ -103,7 +103,7 @@ def _one(
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What a walk of vectors keeps in the state, at the vector that moves.
+    """The tuning of a walk of vectors in the state, at the vector that moves.
 
     ``learnt`` are its mean, covariance and the factor of steps, with their spans; ``entry`` is the
     span of the numbers of a vector.
@@ -160,7 +160,7 @@ class _Walk:
         )
 
     def after(self, taken: Element, scale: Element, shaped: Element) -> tuple[Statement, ...]:
-        """What is counted and learnt of a step."""
+        """The statements that count a step, and learn from it."""
         accepted, proposed = self.counts
         return (
             Add(accepted, (), taken, ()),

@@ -69,7 +69,7 @@ class Workshop:
 
     @property
     def translation(self) -> Translation:
-        """What is known where expressions are translated now."""
+        """The facts at hand where expressions are translated now."""
         random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
         known = data_only(random | self.local | self.read.keys(), self.graph)
         axes = {name: s.parameter.axes for name, s in self.read.items()}

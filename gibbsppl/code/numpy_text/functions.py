@@ -69,7 +69,7 @@ class Added:
     spelled: Callable[[Writer, Let, Sequence[Add]], list[str]]
 
     def values(self, writer: Writer) -> tuple[tuple[Expr, Ranges], ...]:
-        """What is added."""
+        """The values added."""
         return tuple((a.value, {s.dim: writer.positions(s) for s in a.over}) for a in self.adds)
 
     def with_values(self, values: Sequence[Expr]) -> Added:
@@ -113,7 +113,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is read from arrays in a way that costs: a gather, or arrays computed by recursion.
+    """A reading of arrays in a way that costs: a gather, or arrays computed by recursion.
 
     ``form`` is the same whatever its dims are called, ``ranges`` are those of the ``dims`` of the
     reading ``of`` at one place; ``is_own``: it reads the argument of a density.
@@ -176,7 +176,7 @@ def _readings_of(writer: Writer, part: Part) -> Iterator[Reading]:
 
 
 def _readings(writer: Writer, e: Expr, ranges: Ranges) -> Iterator[Reading]:
-    """What an expression reads in ways that cost, the outermost first."""
+    """The readings of an expression in ways that cost, the outermost first."""
     if (writer.is_settled(e) and varies(e)) or _is_left(writer, e, ranges):
         return
     if (found := _reading(writer, e, ranges)) is not None:
@@ -265,7 +265,7 @@ class _Name:
         return not e.arrays.isdisjoint(self.stands.values())
 
     def values(self, writer: Writer) -> tuple[tuple[Expr, Ranges], ...]:
-        """What is read, unless that is a whole system."""
+        """The element read, unless a whole system is."""
         del writer
         of = self.reading.of
         return ((of, self.reading.along),) if isinstance(of, Element) else ()

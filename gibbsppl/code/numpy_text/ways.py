@@ -24,7 +24,7 @@ from gibbsppl.code.arrays.terms import quotient
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is asked of expressions: whether they read data alone, or are whole numbers."""
+    """Facts of expressions: whether they read data alone, or are whole numbers."""
 
     is_data: Callable[[Expr], bool]
     is_whole: Callable[[Expr], bool]

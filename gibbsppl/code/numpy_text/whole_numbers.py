@@ -1,4 +1,4 @@
-"""Which expressions over arrays are whole numbers.
+"""Whole numbers among expressions over arrays.
 
 >>> from gibbsppl.algebra.expressions import Dim
 >>> k = Variable("k", (Dim("n"),), "random", integer=True)

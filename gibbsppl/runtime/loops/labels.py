@@ -16,10 +16,10 @@ APART: Mapping[str, str] = {}
 @kernel
 def labels(rng: Generator, weights: Floats) -> int:
     """The label drawn, of 0, 1, ..., with the given log weights, which are overwritten."""
-    largest = _largest(weights)
+    weights_of_logs(weights)
     total = 0.0
     for k in range(len(weights)):
-        total += np.exp(weights[k] - largest)
+        total += weights[k]
         weights[k] = total
     return _passed(weights, rng.random())
 
@@ -60,17 +60,25 @@ def label_of_weights(rng: Generator, weights: Floats) -> int:
 
 
 @kernel
-def _largest(weights: Floats) -> float:
-    """The largest log weight, which must be a number, as must all others."""
+def largest_log(weights: Floats) -> float:
+    """The largest log weight; NaN if one is not a number, or none is above minus infinity."""
     largest = -np.inf
     for weight in weights:
         if np.isnan(weight):
             largest = np.inf
         elif weight > largest:
             largest = weight
-    if not np.isfinite(largest):
+    return largest if np.isfinite(largest) else np.nan
+
+
+@kernel
+def weights_of_logs(logs: Floats) -> None:
+    """Weights in place of their logs, the largest of which is 1."""
+    largest = largest_log(logs)
+    if np.isnan(largest):
         raise ValueError("all labels have probability zero, or a weight is not a number")
-    return largest
+    for k in range(len(logs)):
+        logs[k] = np.exp(logs[k] - largest)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Which units of a scan a sweep draws, with the random numbers that the program in NumPy takes.
+"""Units of a scan that a sweep draws, with the random numbers that the program in NumPy takes.
 
 >>> import numpy as np
 >>> rng, out = np.random.default_rng(1), np.zeros(3, dtype=np.int64)

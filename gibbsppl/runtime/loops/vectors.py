@@ -12,6 +12,7 @@ from gibbsppl.runtime.types import Floats, Generator, Integers
 
 from . import kernel
 from .copies import copied
+from .labels import largest_log
 from .matrices import backward, backward_rows, cholesky, forward, forward_rows
 
 APART: Mapping[str, str] = {
@@ -87,13 +88,8 @@ def multinomial(rng: Generator, eta_1: Floats, n: int, out: Integers) -> None:
 @kernel
 def _exponentials(logs: Floats) -> None:
     """Weights, the largest of which is 1, in place of their logs."""
-    largest = -np.inf
-    for x in logs:
-        if np.isnan(x):
-            largest = np.inf
-        elif x > largest:
-            largest = x
-    if not np.isfinite(largest):
+    largest = largest_log(logs)
+    if np.isnan(largest):
         raise ValueError("all shares of a total have probability zero, or a weight is no number")
     for k in range(len(logs)):
         logs[k] = np.exp(logs[k] - largest)

@@ -77,21 +77,6 @@ def sums_by_lane(weights: Floats, ends: Floats) -> None:
     ends[7] = total if LEAST_SUM <= total < np.inf else 0.0
 
 
-@kernel
-def weights_of_logs(logs: Floats) -> None:
-    """Weights in place of their logs, the largest of which is 1."""
-    largest = -np.inf
-    for x in logs:
-        if np.isnan(x):
-            largest = np.inf
-        elif x > largest:
-            largest = x
-    if not np.isfinite(largest):
-        raise ValueError("all labels have probability zero, or a weight is not a number")
-    for k in range(len(logs)):
-        logs[k] = np.exp(logs[k] - largest)
-
-
 @inlined
 def label_in(rng: Generator, weights: Floats, ends: Floats) -> int:
     """The label drawn, of 0, 1, ..., with weights whose lanes end at known sums.
