@@ -183,7 +183,7 @@ def seen(check):
     """Whether a check sees a bug, or no label can be drawn: units are taken off where none are."""
     try:
         return check()
-    except ValueError as error:
+    except (ValueError, gp.RunError) as error:
         return "all labels have probability zero" in str(error)
 
 

@@ -115,23 +115,34 @@ def augmented(
 def _after_sweeps(
     rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
 ) -> tuple[tuple[State, ...], list[Kept]]:
-    """The state after sweeps, none if out of the support or sweeps fail; the sums maintained."""
+    """The state after sweeps, none if out of the support or sweeps fail; the sums maintained.
+
+    Sums are compared after each sweep: one that is out of date may be right again by chance.
+    """
     state: State = {name: np.array(value) for name, value in start.items()}
-    constants = program.prepare(data)
+    constants, sums = program.prepare(data), dict[str, Kept]()
     try:
         with np.errstate(all="ignore"):
             for _ in range(SWEEPS):
                 program.sweep(rng, state, constants)
+                for step, anew in program.kept.items():
+                    found = (step, *_kept_up(state, anew(state, constants)))
+                    sums[step] = max(sums.get(step, found), found, key=_relative_gap)
             # (what holds for some draws alone may belong to none of the rest)
             if program.within_sweep:
                 program.augment(rng, state, constants)
     except (ArithmeticError, ValueError, GibbspplError):
-        return (), []
-    sums = [(step, *_kept_up(state, f(state, constants))) for step, f in program.kept.items()]
+        return (), [*sums.values()]
     kept = {name: np.asarray(state[name]) for name in start}
     possible = all(np.isfinite(v).all() for v in kept.values())
     is_good = possible and np.isfinite(log_joint(graph, {**data, **kept}))
-    return ((kept,) if is_good else ()), sums
+    return ((kept,) if is_good else ()), [*sums.values()]
+
+
+def _relative_gap(sums: Kept) -> float:
+    """The gap in proportion to the size; infinite if it is not a number."""
+    _, gap, size = sums
+    return np.inf if np.isnan(gap) else gap / size
 
 
 def _kept_up(state: Values, anew: Values) -> tuple[float, float]:
