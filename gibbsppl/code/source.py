@@ -6,7 +6,7 @@ Comes in: a `Schedule`. Goes out: the text of a module that stands alone on NumP
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gibbsppl.code.element_loops import calls_name
 from gibbsppl.code.interweaving import interwoven_functions
@@ -132,7 +132,10 @@ def _deterministics(module: Module) -> str:
 
 def _tables(module: Module) -> str:
     """The table of steps, for callers of single ones, and what is known of the arrays."""
-    rows = "".join(f"{INDENT}{line}\n" for s in module.schedule.steps for line in _row(module, s))
+    also = {"kept": carried_forms(module), "interwoven": interwoven_functions(module)}
+    more = {n: {key: of[n] for key, of in also.items() if n in of} for n in module.functions}
+    steps = module.schedule.steps
+    rows = "".join(f"{INDENT}{x}\n" for s in steps for x in _row(module, s, more[s.name]))
     lines = [f"STEPS = (\n{rows})"]
     kernels = {s.name: s.asked for s in module.schedule.steps if s.asked is not None}
     if own := [name for name, k in kernels.items() if k.function is not None]:
@@ -147,16 +150,12 @@ def _tables(module: Module) -> str:
     return "\n".join(lines)
 
 
-def _row(module: Module, step: Step) -> list[str]:
-    """The lines of a step in the table."""
+def _row(module: Module, step: Step, more: Mapping[str, str]) -> list[str]:
+    """The lines of a step in the table, with ``more`` of its functions."""
     name = step.name
-    found = dict(step.in_row(module))
+    found = {**step.in_row(module), **more}
     if isinstance(step, Single) and step.is_coloured:
         found["colours"] = repr(calls_name(module, step))
-    if (kept := carried_forms(module).get(name)) is not None:
-        found["kept"] = kept
-    if (interwoven := interwoven_functions(module).get(name)) is not None:
-        found["interwoven"] = interwoven
     if name in module.deferred:
         found["deferred"] = repr(tuple(module.deferred[name]))
     if step.asked is not None and step.asked.accepts:
