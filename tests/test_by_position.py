@@ -199,4 +199,4 @@ def test_a_recursion_that_another_one_reads_is_computed_once_in_a_sweep():
 
     source = gp.compile(m).source
     body = source[source.index("def two_by_recursion") :]
-    assert "one_by_recursion(u)" in body.partition("    for t")[0]
+    assert "one_by_recursion(u, n_t)" in body.partition("    for t")[0]

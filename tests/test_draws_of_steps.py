@@ -693,7 +693,7 @@ SPOILT = {
         values_in_order, "x", "maximum(lower[1:], x[:3])", "maximum(lower[1:], x[0])"
     ),
     "the bound of another missing value": Bug(
-        missing_values_below_a_bound, "x", '(5,))[c["x_missing"]]', '(5,))[::-1][c["x_missing"]]'
+        missing_values_below_a_bound, "x", '"],))[c["x_missing"]]', '"],))[::-1][c["x_missing"]]'
     ),
     "one label too far": Bug(
         a_count_above_a_real, "n", "at_most(x, positions)", "at_most(x, positions + 1)"

@@ -372,7 +372,8 @@ def test_elements_that_are_known_are_not_put_in_order():
         low[2] = gp.Normal(0, sigma=1)
         x = gp.Normal("x", 0, sigma=1, dims="i")
         gp.Potential("order", gp.log(low < x))
-    mend = gp.compile(m).program.mended_by(np.random.default_rng(1), {})
+    sampler = gp.compile(m)
+    mend = sampler.program.mended_by(np.random.default_rng(1), sampler.constants)
     for seed in range(5):
         state, _ = initial_state(np.random.default_rng(seed), m.graph, m.data, mend=mend)
         assert state["low"][:2].tolist() == [1.0, 2.0]

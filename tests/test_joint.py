@@ -331,14 +331,14 @@ BUGS = {
     "a wrong sign of a pair": (crossed, r"u_v = -3", "u_v = 3"),
     "a wrong sign of what is linear": (crossed, r"beta_linear = ", "beta_linear = -"),
     "a square that counts for more": (hierarchy, r"mu_squares = -1\.1", "mu_squares = -1.6"),
-    "an index shifted by one": (chain, r"arange\(1, 7\) - 1", "arange(1, 7)"),
+    "an index shifted by one": (chain, r"arange\(1, n_t\) - 1", "arange(1, n_t)"),
     "a group taken for another": (crossed, r"\(g_of,\)", "((g_of + 1) % 4,)"),
     "two ends of a lag in the wrong place": (
         second_order,
-        r'"x", \(arange\(0, 5\),\)',
-        '"x", (arange(1, 6),)',
+        r'"x", \(arange\(0, n_t - 2\),\)',
+        '"x", (arange(1, n_t - 1),)',
     ),
-    "an element left out": (second_order, r"\(\(2, 7\),\)", "((3, 7),)"),
+    "an element left out": (second_order, r"\(\(2, n_t\),\)", "((3, n_t),)"),
     "a constant that is drawn": (constants, r"\(\(1, 3\),\)", "((0, 3),)"),
 }
 

@@ -159,7 +159,7 @@ def test_data_are_put_together_and_numbers_go_last():
     text = own.text(total([y, negative(x_of(g)), Element("mu", (g,)), Number(3)]))
 
     assert text.code == "mu[g] + y_2"
-    assert own.hoisted.lines[0][1] == "-arange(0, 6) + 3 + y"
+    assert own.hoisted.lines[0][1] == "-arange(0, n_n) + 3 + y"
 
 
 def x_of(e):

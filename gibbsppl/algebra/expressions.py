@@ -41,6 +41,25 @@ class Dim(sp.Symbol):
         return super().__new__(cls, name, nonnegative=True)
 
 
+class Size(sp.Symbol):
+    """The number of positions of a dimension: what a sum of ones along it is.
+
+    A coefficient that counts positions keeps the name of the dimension: it holds for other data.
+
+    >>> Size("rat") * Array("tau")[()] / 2
+    tau*|rat|/2
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, **_: bool | None) -> Self:
+        return super().__new__(cls, name, integer=True, positive=True)
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        del printer
+        return f"|{self.name}|"
+
+
 class Array(sp.Symbol):
     """The name of an array; its assumptions (``positive``, ``nonnegative``) hold of each element.
 

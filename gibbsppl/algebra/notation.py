@@ -42,7 +42,7 @@ from gibbsppl.algebra.functions import (
     LogMass,
     Where,
 )
-from gibbsppl.algebra.ranges import unnested
+from gibbsppl.algebra.ranges import numbered, unnested
 from gibbsppl.algebra.recursions import Earlier, Recursion
 
 SUM, PRODUCT, POWER, ATOM = range(4)
@@ -84,18 +84,18 @@ class Notation:
         return self._written(self._sized(sp.sympify(expr)))[0]
 
     def _sized(self, expr: Expr) -> Expr:
-        """The expression with sums of ones along a dim as the dim's size."""
+        """The expression with sizes as numbers, and sums of ones along a dim as its size."""
         ones = (o for o in expr.atoms(Over) if o.body == 1 and o.bound[0] in self.sizes)
         sizes = {o: sp.Integer(self.sizes[o.bound[0]]) for o in ones if len(o.args) == 2}
-        return substitute(expr, sizes) if sizes else expr
+        return numbered(substitute(expr, sizes) if sizes else expr, self.sizes)
 
     def factor(self, expr: Expr) -> str:
         """The expression as a factor of a product: a sum in parentheses."""
-        return self._within(sp.sympify(expr), PRODUCT)
+        return self._within(self._sized(sp.sympify(expr)), PRODUCT)
 
     def total(self, terms: Iterable[Expr]) -> str:
         """The sum of the terms, in the order given, plain numbers added up where the first is."""
-        parts = [a for t in terms for a in self._ordered(sp.sympify(t))]
+        parts = [a for t in terms for a in self._ordered(self._sized(sp.sympify(t)))]
         numbers = [p for p, _ in parts if p.is_number]
         merged = Add(*numbers)
         texts = [text for p, text in parts if not p.is_number]

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Binder, Dim, Expr, Operand, Over, dims_of
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Operand, Over, Size, dims_of
+
+# A range that ends so few positions before the end of its dim is meant to.
+NEAR_THE_END = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,60 @@ class Range:
 def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
     """The size of a dim, or of the original of a copied dim."""
     return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
+
+
+def from_the_end(stop: int, size: int) -> int | None:
+    """How many positions before the end of a dim a range ends; None if it ends anywhere.
+
+    A lag of one or two along a time of any length ends so, not at a position of its own.
+
+    >>> from_the_end(30, 30), from_the_end(29, 30), from_the_end(4, 30)
+    (0, 1, None)
+    """
+    missing = size - stop
+    return missing if missing == 0 or 0 < missing <= NEAR_THE_END < stop else None
+
+
+def named_size(dim: Dim, sizes: Mapping[Dim, int]) -> Size:
+    """The size of a dim, or of the original of a copied dim, as a name."""
+    root = root_of(dim)
+    return Size(root if Dim(root) in sizes else dim.name)
+
+
+def length_of(r: Range, sizes: Mapping[Dim, int]) -> Expr:
+    """The number of positions of a range, by the name of the size of its dim where it is near.
+
+    >>> day = Dim("day")
+    >>> length_of(Range(day, 1, 30), {day: 30}), length_of(Range(day, 1, 5), {day: 30})
+    (|day| - 1, 4)
+    """
+    if r.dim not in sizes and Dim(root_of(r.dim)) not in sizes:
+        return sp.Integer(len(r))
+    missing = from_the_end(r.stop, size_of(r.dim, sizes))
+    if missing is None:
+        return sp.Integer(len(r))
+    return named_size(r.dim, sizes) - missing - r.start
+
+
+def numbered(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
+    """The expression with sizes as numbers.
+
+    >>> day = Dim("day")
+    >>> numbered(length_of(Range(day, 1, 30), {day: 30}), {day: 30})
+    29
+    """
+    named = ((s, Dim(s.name)) for s in expr.atoms(Size))
+    found = {s: sp.Integer(sizes[dim]) for s, dim in named if dim in sizes}
+    return expr.xreplace(found) if found else expr
+
+
+def is_numeric(expr: Expr) -> bool:
+    """Whether an expression is a number once the sizes of dims are known.
+
+    >>> is_numeric(Size("rat") / 2 - 1), is_numeric(Dim("rat"))
+    (True, False)
+    """
+    return expr.is_number or all(isinstance(s, Size) for s in expr.free_symbols)
 
 
 def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
@@ -76,16 +133,27 @@ def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
     >>> from gibbsppl.algebra.expressions import Array
     >>> i, j, x = Dim("i"), Dim("j"), Array("x")
     >>> bounded(Over(x[i], j) + Over(x[j], j), {i: 2, j: 3})
-    3*x[i] + sum(x[j], j, 0, 3)
+    x[i]*|j| + sum(x[j], j, 0, 3)
     """
     if not expr.has(Over):
         return expr
     args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
     if isinstance(expr, Over) and len(args) == 2:
         body, (dim,) = args[0], expr.bound
-        size = size_of(dim, sizes)
-        return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
+        if dim in dims_of(body):
+            return Over(body, dim, 0, size_of(dim, sizes))
+        return body * named_size(dim, sizes)
     return expr.func(*args)
+
+
+def counted(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
+    """The expression with sums of constants done, as numbers: what proofs need of a bound.
+
+    >>> day = Dim("day")
+    >>> counted(Over(2, day) - 1, {day: 30})
+    59
+    """
+    return numbered(bounded(expr, sizes), sizes)
 
 
 def fresh(name: str, taken: Collection[str]) -> str:

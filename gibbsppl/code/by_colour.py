@@ -95,6 +95,7 @@ def by_colour(module: Module, step: Single, name: str) -> str:
     """The generator: for each call where it draws, and the parameters there."""
     extra = {} if step.labels is None else {LABEL: len(step.labels)}
     writer = module.writer(extra)
+    module.hold_sizes(module.dims(step.statement))
     calls = writer.constant(colours_name(module, step))
     body: list[str] = []
     for n, call in enumerate(_calls(step)):

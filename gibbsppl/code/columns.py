@@ -19,6 +19,7 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.lines import indented
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.axes import named
+from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Variable
 from gibbsppl.schedule.element_loops import (
@@ -88,7 +89,7 @@ def flat_text(
         return text.code, True
     code = writer.align(text, dims)
     if text.dims != named(dims):
-        code = f"{writer.call('broadcast_to')}({code}, {tuple(map(len, over))})"
+        code = f"{writer.call('broadcast_to')}({code}, {tuple_text(map(writer.length_text, over))})"
         return f"{code}.reshape(-1)", False
     return (f"{text.within(3)}.reshape(-1)" if len(dims) > 1 else text.code), False
 
@@ -102,7 +103,7 @@ def by_position(
     column = ", ".join(position if a == axis else ":" for a in range(len(dims)))
     copied = f"{writer.call('ascontiguousarray')}({module.names.of(step.variables[0])}[{column}])"
     first = f"{column_name(module, step)} = {copied}"
-    return [f"for {position} in range({writer.size(dims[axis])}):", *indented([first, *lines])]
+    return [f"for {position} in range({writer.size_text(dims[axis])}):", *indented([first, *lines])]
 
 
 def prepared_text(module: Module, loop: ElementLoop, expr: Expr) -> str:
@@ -116,7 +117,7 @@ def prepared_text(module: Module, loop: ElementLoop, expr: Expr) -> str:
         code = inner.align(inner.write(expr), dims)
         lead = expr if dims_of(expr) else None
     module.hoisted.arrays |= inner.constant_names
-    shape = tuple(map(len, over))
+    shape = tuple_text(map(inner.length_text, over))
     return code if lead is not None else f"{inner.call('broadcast_to')}({code}, {shape})"
 
 

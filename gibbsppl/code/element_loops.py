@@ -18,6 +18,7 @@ from gibbsppl.algebra.expressions import (
     Expr,
     Leaf,
     Over,
+    Size,
     dims_of,
     substitute,
 )
@@ -33,7 +34,7 @@ from gibbsppl.code.columns import (
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.statements import parameter_part
-from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.text import Text, tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import colours_name
 from gibbsppl.derive.colours import colours_told
@@ -220,12 +221,12 @@ def _rests(module: Module, step: FamilyDraw, loop: ElementLoop) -> tuple[list[st
         writer.aliases |= {f"·{local}": local for local in tables.values()}
         text = writer.write(Over(whole.xreplace(read), star))
         lines.append(f"{_at(module, symbol)} = {text.code}")
-    width = len(loop.inner[0])
     named = {}
     for part, local in tables.items():
 
         def make(part: Expr = part) -> Text:
             table = _at_all(module, writer, loop, part)
+            width = module.writer().for_prepare(module.graph).length_text(loop.inner[0])
             return Text(f"[entries.others({table}, {width}) for entries in {entries}]")
 
         comment = f"{PLAIN.text(part)} at the other positions of the row, by entry"
@@ -264,12 +265,14 @@ def _entries_names(module: Module, step: FamilyDraw, loop: ElementLoop) -> list[
     def make() -> Text:
         number: Expr = sp.S.Zero
         for a in kept:
-            number = number * module.graph.sizes[dims[a]] + loop.entry.view.read[a]
+            number = number * Size(dims[a].name) + loop.entry.view.read[a]
         texts = [prepared_text(module, loop, e) for e in (number, *loop.entry.weights)]
-        shape = tuple(module.graph.sizes[dims[a]] for a in kept)
-        lengths = (tuple(map(len, loop.form.over)), tuple(map(len, loop.inner)))
+        writer = module.writer().for_prepare(module.graph)
+        shape = tuple_text(writer.size_text(dims[a]) for a in kept)
+        parts = (map(writer.length_text, ranges) for ranges in (loop.form.over, loop.inner))
+        lengths = tuple_text(map(tuple_text, parts))
         weights = ", ".join(texts[1:])
-        own = (tuple(kept), shape)
+        own = tuple_text([str(tuple(kept)), shape])
         arguments = f"{texts[0]}, [{weights}], {lengths}, {calls}, {count}, {own}"
         return Text(f"runtime.entries_of({arguments})")
 
@@ -291,5 +294,6 @@ def _at_entries(module: Module, writer: Writer, loop: ElementLoop, expr: Expr, e
 
 def _at_all(module: Module, writer: Writer, loop: ElementLoop, expr: Expr) -> str:
     """The text of values of the data at all positions of all rows."""
-    shape = tuple(map(len, (*loop.form.over, *loop.inner)))
+    inner = module.writer().for_prepare(module.graph)
+    shape = tuple_text(map(inner.length_text, (*loop.form.over, *loop.inner)))
     return f"{writer.call('broadcast_to')}({prepared_text(module, loop, expr)}, {shape})"

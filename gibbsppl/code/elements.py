@@ -68,7 +68,11 @@ def index_text(module: Module, step: Single) -> str:
     """The elements that a step draws, as an index."""
     if step.statement.known != 0:
         return where_text(module, step)[1:-1]
-    return "..." if module.is_everything(step) else slices_text(step.region)
+    return (
+        "..."
+        if module.is_everything(step)
+        else slices_text(step.region, module.dims(step.statement), module.writer())
+    )
 
 
 def moved(state: str, move: str, arguments: str) -> list[str]:
@@ -125,8 +129,7 @@ def known_text(module: Module, step: FamilyDraw) -> str:
         text = writer.write(value)
         code = writer.align(text, axes)
         if not whole and text.dims:
-            shape = module.shape(step.statement)
-            code = f"{writer.call('broadcast_to')}({code}, {shape})"
+            code = f"{writer.call('broadcast_to')}({code}, {module.shape(step.statement)})"
         if not whole and text.dims:
             code += "[at]" if step.is_by_element else where_text(module, step)
         found += f", {name}={code}"

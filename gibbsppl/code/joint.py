@@ -15,7 +15,7 @@ from gibbsppl.code.numpy_text.text import Text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import index_text
 from gibbsppl.model.graph import Statement
-from gibbsppl.pieces.dependence import bounds_of, region_of
+from gibbsppl.pieces.dependence import region_of
 from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kinds import QuadraticDraw
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
@@ -162,10 +162,10 @@ def _masks(statements: list[Statement]) -> list[str | None]:
 
 
 def _region(module: Module, statements: list[Statement], mask: str | None) -> str:
-    shape = module.shape(statements[0])
-    places = [
-        tuple(map(bounds_of, region_of(module.graph, s))) for s in statements if s.mask == mask
-    ]
+    writer = module.writer().for_prepare(module.graph)
+    shape = writer.shape_text(module.dims(statements[0]))
+    regions = (region_of(module.graph, s) for s in statements if s.mask == mask)
+    places = f"[{', '.join(map(module.bounds, regions))}]"
     if mask is not None:
         module.hoisted.arrays.add(mask)
     known = "" if mask is None else f", {module.names.of(mask)}"

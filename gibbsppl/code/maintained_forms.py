@@ -24,6 +24,7 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.code.columns import anew_name, by_position, column_writer, flat_text, in_column
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.element_loops import (
@@ -120,8 +121,8 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     for term in looped:
         code, _ = flat_text(writer, kept.over, term, spread=True)
         body += by_position(module, writer, step, loop, [f"value += {code}"])
-    shape = tuple(map(len, kept.over))
-    shaped = "value" if len(shape) == 1 else f"value.reshape{shape}"
+    shape = list(map(writer.length_text, kept.over))
+    shaped = "value" if len(shape) == 1 else f"value.reshape{tuple_text(shape)}"
     body.append(f'return {{"{kept.name}": {shaped}}}')
     doc = f"{kept.name}, computed anew: {PLAIN.text(kept.form)}."
     return module.function(anew_name(module, kept), doc, writer, body)
@@ -163,8 +164,9 @@ def _moved(module: Module, kept: Kept) -> Iterator[str]:
             continue
         writer = module.writer()
         code, _ = flat_text(writer, kept.over, terms, spread=False)
-        shape = tuple(map(len, kept.over))
-        shaped = f"({code}).reshape{shape}" if len(shape) > 1 and dims_of(terms) else code
+        shape = tuple_text(map(writer.length_text, kept.over))
+        is_flat = len(kept.over) > 1 and dims_of(terms)
+        shaped = f"({code}).reshape{shape}" if is_flat else code
         drawn = ", ".join(n for n in step.variables if n in kept.read)
         doc = f"What {kept.name} changes by, where s has the changes of {drawn}."
         name = _moved_name(module, kept, step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gibbsppl.algebra.expressions import Dim
@@ -15,6 +15,7 @@ from gibbsppl.code.numpy_text.hoisting import Hoisted
 from gibbsppl.code.numpy_text.squares import squares_about_centre
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Graph, Statement, Variable
+from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
 from gibbsppl.schedule.kinds import Single
@@ -31,7 +32,8 @@ class Module:
     what these are, ``carried`` the arrays of scans kept right from
     sweep to sweep, ``units`` the functions of units of a scan, ``written`` the shared functions
     already written, ``loops`` the element loops of steps that keep shared sums up to date, and
-    ``kept`` the values of forms in the state.
+    ``kept`` the values of forms in the state. ``scanned`` are the
+    dims of which the functions of scans are given the sizes.
     """
 
     schedule: Schedule
@@ -45,6 +47,7 @@ class Module:
     written: set[str] = field(default_factory=set)
     loops: Mapping[str, ElementLoop] = field(default_factory=dict)
     kept: tuple[Kept, ...] = ()
+    scanned: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_new(self, name: str) -> bool:
         """Whether a function that several steps share has not been written yet; it will be."""
@@ -103,9 +106,26 @@ class Module:
         """The dims of the array that a statement defines, or a part of it."""
         return self.graph.variables[statement.target.array.name].dims
 
-    def shape(self, statement: Statement) -> tuple[int, ...]:
-        """The shape of that array."""
-        return tuple(self.graph.sizes[d] for d in self.dims(statement))
+    def shape(self, statement: Statement) -> str:
+        """The shape of that array, as text where there is no function."""
+        return self.writer(inline={}).shape_text(self.dims(statement))
+
+    def bounds(self, place: Iterable[Place]) -> str:
+        """A place as text for ``prepare``: the first position and the end, axis by axis."""
+        writer = self.writer().for_prepare(self.graph)
+        return writer.bounds_text(place)
+
+    @property
+    def size_names(self) -> dict[str, str]:
+        """The names of the sizes of dims that the module reads, in the order of the model."""
+        names = self.hoisted.sizes
+        return {d.name: names[d.name] for d in self.graph.sizes if d.name in names}
+
+    def hold_sizes(self, dims: Iterable[Dim]) -> None:
+        """Note that the text holds for the sizes of some dims alone, which it has as numbers."""
+        for d in dims:
+            self.hoisted.size(d.name)
+            self.hoisted.fixed.add(d.name)
 
     def everything(self, statement: Statement) -> tuple[Range, ...]:
         """All of its positions."""
@@ -127,13 +147,14 @@ class Module:
         constants = [(self.names.of(n), f'c["{n}"]') for n in read]
         own = (n for n in self.hoisted.all_names if n in writer.constants)
         constants += [(n, f'c["{n}"]') for n in own]
-        return [*unpacking(state), *unpacking(constants)]
+        sizes = [(n, f'c["{n}"]') for n in self.size_names.values() if n in writer.constants]
+        return [*unpacking(state), *unpacking(constants), *unpacking(sizes)]
 
 
 def module_of(schedule: Schedule) -> Module:
     """The module of a schedule, with nothing written yet."""
     own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics", "UNITS", "KERNELS"}
-    own |= {"PROBABILITIES"}
+    own |= {"PROBABILITIES", "ARRAYS", "SIZES", "FIXED", "sizes"}
     forms = kept_forms(schedule)
     names = Names(NUMPY | MATHEMATICS | own | (OF_FORMS if forms else set()))
     for array in (*schedule.whole.variables, *(k.name for k in forms)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,12 +17,12 @@ from gibbsppl.code.lines import indented, returned, returned_by
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.functions import Written, with_names
 from gibbsppl.code.numpy_text.statements import parameter_part
-from gibbsppl.code.numpy_text.text import ATOM, PRODUCT, Text
+from gibbsppl.code.numpy_text.text import ATOM, PRODUCT, Text, tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import ranges_of
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
-from gibbsppl.pieces.dependence import bounds_of
+from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.vanishing import may_be_zero
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -146,7 +146,7 @@ def _term(module: Module, step: DensityDraw, inner: Writer, term: Contribution) 
     if spelled is None and term.is_everywhere(module.graph.sizes):
         spelled = partial(_aligned, axes)
     elif spelled is None:
-        spelled = partial(_placed, tuple(map(bounds_of, term.place)), axes)
+        spelled = partial(_placed, term.place, axes)
     return _Term(growth(term.value, step.place.array.name), term.factor, value, ranges, spelled)
 
 
@@ -159,7 +159,8 @@ def _aligned(axes: tuple[Dim, ...], writer: Writer, text: Text) -> str:
     return writer.align(text, axes)
 
 
-def _placed(place: tuple[object, ...], axes: tuple[Dim, ...], writer: Writer, text: Text) -> str:
+def _placed(place: Iterable[Place], axes: tuple[Dim, ...], writer: Writer, text: Text) -> str:
     """A term at its place among all elements."""
-    shape = tuple(map(writer.size, axes))
-    return f"{writer.call('placed')}({writer.align(text, axes)}, {place}, {shape})"
+    ends = writer.bounds_text(place)
+    shape = tuple_text(map(writer.size_text, axes))
+    return f"{writer.call('placed')}({writer.align(text, axes)}, {ends}, {shape})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 import sympy as sp
 
@@ -16,6 +15,7 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.functions import Part
 from gibbsppl.code.numpy_text.statements import bound_part, parameter_part
 from gibbsppl.code.numpy_text.tables import rows_part
+from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -36,7 +36,7 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
             rows = _as_rows(writer, eta, parameter)
         body.append(rows or parameter_part(writer, eta, parameter, full=full))
     if step.dense:
-        body += _flattened(module, step, etas)
+        body += _flattened(module, writer, step, etas)
     elif step.bounds:
         body += [bound_part(writer, b, full=full) for b in step.bounds]
         etas += [b.side for b in step.bounds]
@@ -78,14 +78,14 @@ def _terms(value: Expr) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-def _flattened(module: Module, step: FamilyDraw, etas: Sequence[str]) -> list[str]:
+def _flattened(module: Module, writer: Writer, step: FamilyDraw, etas: Sequence[str]) -> list[str]:
     """Several dense axes as one."""
     if len(step.dense) < 2:
         return []
-    shape = module.shape(step.statement)
-    batch = [shape[a] for a in step.batch]
-    entries = prod(shape[a] for a in step.dense)
-    shapes = ((*batch, entries), (*batch, entries, entries))
+    sizes = [*map(writer.size_text, module.dims(step.statement))]
+    batch = [sizes[a] for a in step.batch]
+    entries = " * ".join(sizes[a] for a in step.dense)
+    shapes = map(tuple_text, ((*batch, entries), (*batch, entries, entries)))
     return [f"{e} = {e}.reshape{s}" for e, s in zip(etas, shapes, strict=True)]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.ranges import Range, from_the_end
 from gibbsppl.code.module import Module
-from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.text import Text, slice_text, tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.derive.colours import Chart, Pattern, colours_told
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
-from gibbsppl.pieces.dependence import Place, bounds_of
+from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.kinds import Single
 
 
@@ -27,14 +27,13 @@ def where_text(module: Module, step: Single) -> str:
 def positions_text(module: Module, step: Single) -> str:
     """The elements that a step draws, as a list of index tuples."""
     statement = step.statement
-    place = tuple(map(bounds_of, step.region))
     known = statement.mask
     if known:
         module.hoisted.arrays.add(known)
 
     def make() -> Text:
         first = module.names.of(known) if known else None
-        return Text(f"runtime.element_positions({first}, {place})")
+        return Text(f"runtime.element_positions({first}, {module.bounds(step.region)})")
 
     stem = statement.target.array.name + "_elements"
     text = module.hoisted.add(("elements", statement.name), stem, make, "one after the other")
@@ -49,8 +48,7 @@ def colours_text(module: Module, step: Single) -> str:
 def colours_name(module: Module, step: Single) -> str:
     """The name of the indices by colour among the hoisted values."""
     statement, colours = step.statement, step.colours
-    place = tuple(map(bounds_of, step.region))
-    known = statement.mask
+    place, known = module.bounds(step.region), statement.mask
     read = [known] if known else []
     match colours:
         case Pattern(steps=steps, count=count):
@@ -58,6 +56,7 @@ def colours_name(module: Module, step: Single) -> str:
             code = f"runtime.pattern_colours({place}, {steps}, {count}{more})"
         case Chart(name=name, count=count):
             read = [name]
+            module.hold_sizes(module.dims(statement))
             code = f"runtime.chart_colours({module.names.of(name)}, {count})"
         case _:
             raise CompileError(f"{step.name}: it has no colours.")
@@ -77,10 +76,8 @@ def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> s
     for p, axis in zip(place, axes, strict=True):
         if isinstance(p, int):
             parts.append(str(p))
-        elif (p.start, p.stop) == (0, writer.size(axis)):
-            parts.append(":")
         else:
-            parts.append(f"{p.start or ''}:{p.stop if p.stop != writer.size(axis) else ''}")
+            parts.append(slice_text(p.start, p.stop, writer.size(axis)))
     while parts and parts[-1] == ":":
         parts.pop()
     return f"[{', '.join(parts)}]" if parts else ""
@@ -92,10 +89,17 @@ def kept_axes_text(place: Iterable[tuple[Place, Dim]], writer: Writer) -> str:
     return index_text((p for p, _ in ranges), (d for _, d in ranges), writer)
 
 
-def slices_text(place: Iterable[Place]) -> str:
+def slices_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> str:
     """A place as a tuple of positions and slices."""
-    parts = [str(p) if isinstance(p, int) else f"slice({p.start}, {p.stop})" for p in place]
-    return f"({', '.join(parts)},)"
+    parts = []
+    for p, axis in zip(place, axes, strict=True):
+        if isinstance(p, int):
+            parts.append(str(p))
+        else:
+            missing = from_the_end(p.stop, writer.size(axis))
+            end = p.stop if missing is None else -missing or None
+            parts.append(f"slice({p.start}, {end})")
+    return tuple_text(parts)
 
 
 def _missing(module: Module, step: Single) -> str:
@@ -110,9 +114,9 @@ def _missing(module: Module, step: Single) -> str:
     known = statement.mask
     assert known is not None
     module.hoisted.arrays.add(known)
-    place = tuple(map(bounds_of, step.region))
 
     def make() -> Text:
+        place = module.bounds(step.region)
         return Text(f"runtime.missing_positions({module.names.of(known)}, {place}{events})")
 
     stem = statement.target.array.name + "_missing"

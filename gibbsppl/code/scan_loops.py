@@ -71,14 +71,16 @@ def _text(module: Module, step: LabelDraw, scan: Scan, name: str) -> str:
     kept = [k.name for k in scan.kept]
     given = [step.variables[0], *fixed_arrays(scan), *kept]
     numbers = {p.array for p in step.kept if not p.axes}
-    sizes = {d.name: n for d, n in module.graph.sizes.items()}
-    writer = ScanWriter.of(module.names, name, given, numbers, sizes)
+    writer = ScanWriter.of(module.names, name, given, numbers)
     lines = ScanLines(writer, locals_).of(made)
     rooms = {n: a for n, a in locals_.items() if any(axes.get(n, ()))}
     module.hoisted.used |= {"empty"} if rooms else set()
     lines = [*(writer.room(n, _stored(a, axes[n])) for n, a in rooms.items()), *lines]
     doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."
-    arguments = ", ".join(map(writer.array, (DRAWS, OUT, LEVELS, *given)))
+    module.scanned[step.name] = tuple(writer.sizes)
+    first, last = (DRAWS, OUT, LEVELS, *given[: len(given) - len(kept)]), kept
+    read = [*map(writer.array, first), *writer.sizes.values(), *map(writer.array, last)]
+    arguments = ", ".join(read)
     return "\n".join([f"def {name}({arguments}):", *indented([f'"""{doc}"""', *lines])])
 
 

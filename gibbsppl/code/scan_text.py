@@ -41,12 +41,15 @@ FORMS: Mapping[str, str] = {
 
 @dataclass(slots=True)
 class ScanWriter(Writer):
-    """The names of a scan's function; ``given`` arrays are arguments, ``numbers`` without axes."""
+    """The names of a scan's function; ``given`` arrays are arguments, ``numbers`` without axes.
+
+    ``sizes`` are the names of the sizes of dims that are arguments, too.
+    """
 
     function: str = ""
     given: tuple[str, ...] = ()
     numbers: frozenset[str] = frozenset()
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -55,10 +58,9 @@ class ScanWriter(Writer):
         function: str,
         given: Sequence[str],
         numbers: Collection[str],
-        sizes: Mapping[str, int],
     ) -> ScanWriter:
         """The writer of a function."""
-        own = (function, tuple(given), frozenset(numbers), sizes)
+        own = (function, tuple(given), frozenset(numbers))
         return cls(names, set(), *own)
 
     def named(self, name: str) -> str:
@@ -74,8 +76,10 @@ class ScanWriter(Writer):
         return name[1:] if name.startswith("·") else self.named(f"at {name}")
 
     def size(self, name: str) -> str:
-        """The size of a dim."""
-        return str(self.sizes[name])
+        """The name of the size of a dim, which is an argument."""
+        if name not in self.sizes:
+            self.sizes[name] = self.named(f"n_{name}")
+        return self.sizes[name]
 
     def kernel(self, name: str) -> str:
         """Raise for a function that plain loops have not."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.element_loops import calls_name
 from gibbsppl.code.interweaving import interwoven_functions
-from gibbsppl.code.lines import INDENT, indented
+from gibbsppl.code.lines import INDENT, indented, unpacking
 from gibbsppl.code.maintained_forms import carried_forms
 from gibbsppl.code.module import Module, module_of
 from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
@@ -35,7 +37,7 @@ def write_numpy(schedule: Schedule) -> str:
     ]
     # The first parts are written last, when it is known what they must bring in.
     prepare, tables = _prepare(module), _tables(module)
-    computed = [text for _, _, text in module.hoisted.functions.values()]
+    computed = [text for *_, text in module.hoisted.functions.values()]
     return "\n\n\n".join([_head(module), prepare, *computed, *parts, tables]) + "\n"
 
 
@@ -92,13 +94,15 @@ def _head(module: Module) -> str:
 
 def _prepare(module: Module) -> str:
     """The function ``prepare``, which computes from the data all hoisted values."""
-    lines = ["def prepare(data):", f'{INDENT}"""What depends on the data alone, computed once."""']
+    tables, head, sizes = _sizes(module)
+    doc = f'{INDENT}"""What depends on the data alone, computed once."""'
+    lines = [*tables, head, doc, *sizes]
     arrays = sorted(module.hoisted.arrays)
     lines += [f"{INDENT}{module.names.of(a)} = {_data_text(module, a)}" for a in arrays]
     for name, code, comment in module.hoisted.lines:
         lines.append(f"{INDENT}{name} = {code}  # {comment}")
     entries = [f'"{a}": {module.names.of(a)}' for a in arrays]
-    entries += [f'"{n}": {n}' for n in module.hoisted.all_names]
+    entries += [f'"{n}": {n}' for n in (*module.size_names.values(), *module.hoisted.all_names)]
     inner = "".join(f"{INDENT * 2}{e},\n" for e in entries)
     all_of = f"{{\n{inner}{INDENT}}}" if entries else "{}"
     if not module.hoisted.last:
@@ -107,6 +111,41 @@ def _prepare(module: Module) -> str:
     lines += [f'{INDENT}c["{n}"] = {code}  # {told}' for n, code, told in module.hoisted.last]
     lines.append(f"{INDENT}return c")
     return "\n".join(lines)
+
+
+def _sizes(module: Module) -> tuple[list[str], str, list[str]]:
+    """The tables of sizes, the head of ``prepare``, and its lines that find the sizes it needs.
+
+    They are read from the data; those that no array has can be given. What a label may be, and the
+    patterns of colours, hold for one size alone.
+    """
+    names, graph = module.size_names, module.graph
+    if not names:
+        return [], "def prepare(data):", []
+    arrays = {
+        v.name: tuple(map(root_of, v.dims))
+        for v in graph.variables.values()
+        if v.kind != "random" and v.dims
+    }
+    read = {d for dims in arrays.values() for d in dims}
+    labels = {v.of.name for v in graph.variables.values() if v.kind == "random" and v.of}
+    held = (labels | module.hoisted.fixed) & {*names, *read}
+    fixed = {d.name: n for d, n in graph.sizes.items() if d.name in held}
+    free = {d: graph.sizes[Dim(d)] for d in names if d not in {*read, *fixed}}
+    tables = []
+    if read & set(names):
+        tables += ["# The arrays of the data, with a dim for each axis.", f"ARRAYS = {arrays!r}"]
+    if free:
+        tables += ["# Sizes that no array of the data has: others can be given to prepare."]
+        tables += [f"SIZES = {free!r}"]
+    if fixed:
+        tables += ["# Sizes that the source holds for alone.", f"FIXED = {fixed!r}"]
+    found = ["data", "ARRAYS" if read & set(names) else "{}", "sizes" if free else "{}"]
+    found += ["FIXED"] * bool(fixed)
+    head = "def prepare(data, sizes=SIZES):" if free else "def prepare(data):"
+    lines = [f"sizes = runtime.sizes({', '.join(found)})"]
+    lines += unpacking([(name, f'sizes["{d}"]') for d, name in names.items()])
+    return [*tables, "", ""], head, indented(lines)
 
 
 def _data_text(module: Module, name: str) -> str:

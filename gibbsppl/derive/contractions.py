@@ -31,7 +31,7 @@ from gibbsppl.algebra.expressions import (
     substitute,
 )
 from gibbsppl.algebra.functions import Equals, Where
-from gibbsppl.algebra.ranges import Range, bounded, size_of
+from gibbsppl.algebra.ranges import Range, bounded, length_of, size_of
 from gibbsppl.algebra.recursions import Own, Recursion
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place, shifted
@@ -206,7 +206,7 @@ def contracted(expr: Expr, over: Collection[Range], is_data: Known) -> Expr:
     outside = [f for f in factors if not dims_of(f) & set(ranges)]
     inside = [f for f in factors if dims_of(f) & set(ranges)]
     idle = [r for d, r in ranges.items() if not any(d in dims_of(f) for f in inside)]
-    count = Mul(*(len(r) for r in idle))
+    count = Mul(*(length_of(r, is_data.sizes) for r in idle))
     left = tuple(r for r in ranges.values() if r not in idle)
     if not inside:
         return Mul(count, *outside)
@@ -236,9 +236,7 @@ def _flattened(
     return found
 
 
-def _through_gathers(
-    factors: list[Expr], ranges: Mapping[Dim, Range], known: Known
-) -> list[Expr]:
+def _through_gathers(factors: list[Expr], ranges: Mapping[Dim, Range], known: Known) -> list[Expr]:
     """The factors, with gather indices replaced by the axis where no other summed dim remains."""
     matches = [f for f in factors if isinstance(f, Equals) and isinstance(f.args[1], Dim)]
     axes = ((m.args[0], axis) for m in matches if isinstance(axis := m.args[1], Dim))

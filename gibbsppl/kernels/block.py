@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from gibbsppl.code.elements import call_text, made, state_text
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.places import kept_axes_text
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.kernels.closed import ClosedDraw
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.pieces.dependence import Place, length_of
+from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.densities import values_in_region
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -64,9 +64,10 @@ class BlockDraw(ClosedDraw):
 
     def lines(self, module: Module) -> list[str]:
         """The draw, the dense axes flattened for it and restored afterwards."""
-        shape, order = tuple(map(length_of, self.region)), self.batch + self.dense
-        batch = tuple(shape[a] for a in self.batch)
-        dense = tuple(shape[a] for a in self.dense)
+        writer, order = module.writer(inline={}), self.batch + self.dense
+        shape = list(map(writer.length_text, self.region))
+        batch, dense = ([shape[a] for a in axes] for axes in (self.batch, self.dense))
+        whole = tuple_text([*batch, " * ".join(dense)])
         state, first, etas = state_text(self), [], f"*{call_text(module, self)}"
         if not module.is_whole(self):
             axes = module.dims(self.statement)
@@ -77,11 +78,11 @@ class BlockDraw(ClosedDraw):
         now = ""
         if self.alpha is not None:
             moved = f".transpose{order}" if order != tuple(sorted(order)) else ""
-            folded = f".reshape{(*batch, prod(dense))}" if len(dense) > 1 else ""
+            folded = f".reshape{whole}" if len(dense) > 1 else ""
             now = f", x={state}{moved}{folded}, alpha={self.alpha!r}"
-        code = f"runtime.{self.draw_function}(rng, {etas}, {(*batch, prod(dense))}{now})"
+        code = f"runtime.{self.draw_function}(rng, {etas}, {whole}{now})"
         if len(dense) > 1:
-            code += f".reshape{(*batch, *dense)}"
+            code += f".reshape{tuple_text([*batch, *dense])}"
         if order != tuple(sorted(order)):
             code += f".transpose{tuple(order.index(a) for a in range(len(order)))}"
         return [*first, f"{state} = {code}"]

@@ -25,7 +25,7 @@ from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.terms import at_later, parameter_text
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.pieces.dependence import Place, bounds_of, region_of
+from gibbsppl.pieces.dependence import Place, region_of
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kinds import LabelDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -111,9 +111,7 @@ class ChainDraw(LabelDraw):
         weights = parameter_part(writer, "log_weights", self.weights, full=True)
         # (one number would say nothing of labels)
         is_free = not any(c.value.free_symbols for c in self.transitions.contributions)
-        transitions = parameter_part(
-            writer, "log_transitions", self.transitions, full=is_free
-        )
+        transitions = parameter_part(writer, "log_transitions", self.transitions, full=is_free)
         target = f"{self.name}[{', '.join(map(str, axes))}]"
         doc = f"{target} | rest: log weights of {self.range_text}, and of each after each along "
         body: list[str | Part] = [weights, transitions, "return log_weights, log_transitions"]
@@ -152,14 +150,15 @@ class ChainDraw(LabelDraw):
         """The mask of known labels, as a constant computed once."""
         masks = [s.mask for s in self.statements]
         module.hoisted.arrays |= {m for m in masks if m is not None}
-        places = [tuple(map(bounds_of, region_of(module.graph, s))) for s in self.statements]
+        places = [module.bounds(region_of(module.graph, s)) for s in self.statements]
 
         def make() -> Text:
             parts = (
                 f"({place}, {None if m is None else module.names.of(m)})"
                 for place, m in zip(places, masks, strict=True)
             )
-            shape = module.shape(self.statement)
+            writer = module.writer().for_prepare(module.graph)
+            shape = writer.shape_text(module.dims(self.statement))
             return Text(f"runtime.known_labels({shape}, {', '.join(parts)})")
 
         told = f"{self.name} that is not drawn"

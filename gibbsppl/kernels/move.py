@@ -102,7 +102,7 @@ class Move(ByDensity):
         statement, state, chosen = self.statement, state_text(self), selection(module, self)
         ends = f"{bounds}{', whole=True' if statement.support.is_discrete else ''}"
         where = where_text(module, self)
-        shape = f"{state}{where}.shape" if chosen.part else str(module.shape(statement))
+        shape = f"{state}{where}.shape" if chosen.part else module.shape(statement)
         width = f'runtime.width_of(s, "{statement.name}", {shape})'
         if statement.support.is_tied:
             return self._tied(module, call, width)

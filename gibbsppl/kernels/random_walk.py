@@ -19,6 +19,7 @@ from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.arguments import check_between, methods_told
 from gibbsppl.code.elements import index_text, moved, selection
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
@@ -154,7 +155,7 @@ def _walked(module: Module, step: Move, call: str, settings: str) -> tuple[str, 
     if step.joint:
         return "walk_vectors", f"{call}, {_vectors(module, step, settings)}"
     chosen = selection(module, step)
-    extent = f's["{step.variables[0]}"]{where}.shape' if chosen.part else str(shape)
+    extent = f's["{step.variables[0]}"]{where}.shape' if chosen.part else shape
     tuning = f'runtime.walk_of(s, "{step.name}", {extent}{settings})'
     if chosen.calls:
         return "walk_elements", f"{call}, {tuning}, {chosen.calls}"
@@ -166,13 +167,14 @@ def _walked(module: Module, step: Move, call: str, settings: str) -> tuple[str, 
 
 def _vectors(module: Module, step: Move, settings: str) -> str:
     """The tuning of a walk of vectors, and their places."""
-    shape, at = module.shape(step.statement), index_text(module, step)
-    apart = prod(n for a, n in enumerate(shape) if a not in step.joint)
+    at, writer = index_text(module, step), module.writer(inline={})
+    sizes = list(map(writer.size_text, module.dims(step.statement)))
+    apart = " * ".join(n for a, n in enumerate(sizes) if a not in step.joint) or "1"
     size, places = f's["{step.variables[0]}"][{at}].size', f"[{at}]"
     if module.is_everything(step):
-        size = str(prod(shape) // apart)
-    if apart > 1:
-        places = f"runtime.rows_of({shape}, {step.joint})"
+        size = " * ".join(sizes[a] for a in step.joint)
+    if len(step.joint) < len(sizes):
+        places = f"runtime.rows_of({tuple_text(sizes)}, {step.joint})"
     return f'runtime.vector_walk_of(s, "{step.name}", {apart}, {size}{settings}), {places}'
 
 

@@ -26,7 +26,7 @@ from gibbsppl.code.maintained import (
 )
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.functions import Part, Written
-from gibbsppl.code.numpy_text.text import PRODUCT
+from gibbsppl.code.numpy_text.text import PRODUCT, tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import positions_text
 from gibbsppl.derive.contractions import Contribution
@@ -310,7 +310,8 @@ def _fixed_text(module: Module, step: ScanDraw) -> str:
         if name not in latent:
             module.hoisted.arrays.add(name)
         entries.append(f"runtime.positions({entry})" if name in positions else entry)
-    return f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
+    entries += map(module.writer(inline={}).size_text, module.scanned[step.name])
+    return tuple_text(entries)
 
 
 def _indices(expr: Expr) -> list[Expr]:

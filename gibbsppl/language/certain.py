@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
-from gibbsppl.algebra.ranges import bounded
+from gibbsppl.algebra.ranges import counted
 from gibbsppl.algebra.supports import Support
 from gibbsppl.language.model import Model
 from gibbsppl.model.graph import Graph
@@ -48,7 +48,7 @@ def is_between(
     """
     from gibbsppl.analysis.bounds import interval_of  # noqa: PLC0415  (declaring needs no SciPy)
 
-    found = interval_of(bounded(expr, model.sizes), _bounds(model, told))
+    found = interval_of(counted(expr, model.sizes), _bounds(model, told))
     return bool(lower <= found[0] and found[1] <= upper)
 
 
@@ -89,7 +89,7 @@ def _widest(model: Model, support: Support, bounds: Bounds) -> tuple[Bound, Boun
     """The least number that a support can begin at, and the greatest that it can end at."""
     from gibbsppl.analysis.bounds import interval_of  # noqa: PLC0415
 
-    ends = (bounded(sp.sympify(e), model.sizes) for e in (support.lower, support.upper))
+    ends = (counted(sp.sympify(e), model.sizes) for e in (support.lower, support.upper))
     (least, _), (_, most) = (interval_of(e, bounds) for e in ends)
     return least, most
 

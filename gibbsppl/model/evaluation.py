@@ -29,6 +29,7 @@ from gibbsppl.algebra.expressions import (
     Leaf,
     LogDet,
     Over,
+    Size,
     Times,
     arrays_in,
 )
@@ -149,6 +150,8 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
     match expr:
         case Dim():
             return _positions(expr, frame)
+        case Size():
+            return frame.constant(frame.sizes[Dim(expr.name)])
         case Leaf():
             return _read(expr, frame)
         case Over() | Times() | Extreme() if frame.computed:
@@ -399,8 +402,7 @@ def _contracted(factors: list[Floats], inner: _Frame) -> Floats:
 
 def _stretched(array: Floats, frame: _Frame, count: int) -> Floats:
     """The array with its last ``count`` axes at full length."""
-    full = tuple(map(len, frame.ranges[-count:]))
-    return np.broadcast_to(array, array.shape[:-count] + full)
+    return np.broadcast_to(array, (*array.shape[:-count], *map(len, frame.ranges[-count:])))
 
 
 def _matrix(expr: LogDet | InverseEntry, frame: _Frame) -> Floats:

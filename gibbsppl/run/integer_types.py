@@ -23,7 +23,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.intervals import INF, ZERO, End, Interval
-from gibbsppl.algebra.ranges import bounded
+from gibbsppl.algebra.ranges import counted
 from gibbsppl.analysis.bounds import Bounds, interval_of, known_bounds
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
@@ -50,7 +50,7 @@ def integer_types(graph: Graph, data: Values) -> dict[str, IntegerType]:
 
     counts = {n: _holding(*between) or _of_counts(*between) for n, between in ends.items()}
     quantities = {
-        d.name: _holding(*interval_of(bounded(d.value, graph.sizes), of))
+        d.name: _holding(*interval_of(counted(d.value, graph.sizes), of))
         for d in graph.deterministics
         if is_whole(d.value, graph)
     }
@@ -78,7 +78,7 @@ def _ends_of_support(statement: Statement, graph: Graph, known: Bounds) -> Inter
 
 
 def _interval(end: Expr, graph: Graph, known: Bounds) -> Interval:
-    return interval_of(bounded(sp.sympify(end), graph.sizes), known)
+    return interval_of(counted(sp.sympify(end), graph.sizes), known)
 
 
 def _holding(lower: End, upper: End) -> IntegerType | None:

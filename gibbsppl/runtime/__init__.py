@@ -14,7 +14,7 @@ All that a generated module calls is exported here. The rooms:
 - moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`;
   of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
-- what is known of `steps`
+- `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
   `eliminations` and `position_tables` that they read, `tuning` of moves as arrays, `kernel_costs`
 - types of arguments and results: `types`
@@ -206,6 +206,7 @@ from gibbsppl.runtime.simulation import (
     simulate_zero_inflated_negative_binomial,
     simulate_zero_inflated_poisson,
 )
+from gibbsppl.runtime.sizes import sizes
 from gibbsppl.runtime.special import (
     beta_prime,
     generalized_inverse_gaussian,
@@ -426,6 +427,7 @@ __all__ = [
     "simulate_zero_inflated_negative_binomial",
     "simulate_zero_inflated_poisson",
     "sin",
+    "sizes",
     "slice_batch",
     "slice_colours",
     "slice_elements",

@@ -16,7 +16,7 @@ from sympy import Add
 from gibbsppl.algebra.copies import copies_of
 from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Leaf, Least, substitute
 from gibbsppl.algebra.functions import Where, XLogY
-from gibbsppl.algebra.ranges import Range, bounded, size_of
+from gibbsppl.algebra.ranges import Range, bounded, numbered, size_of
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.contractions import (
     Contribution,
@@ -101,7 +101,7 @@ class Contributions:
             self._parameter(derived, statistic, pieces, axes, region)
             for statistic, pieces in zip(derived.statistics, derived.pieces, strict=True)
         )
-        _refuse_improper(derived, found)
+        _refuse_improper(derived, found, self.graph.sizes)
         return found
 
     def maintained_of(
@@ -207,11 +207,7 @@ class Contributions:
         labels = Range(LABEL, 0, derived.size)
         sizes = {**self.graph.sizes, LABEL: derived.size}
         found = (self._onto(p, axes, sizes) for p in derived.pieces)
-        kept = (
-            replace(c, place=(labels, *c.place))
-            for c in found
-            if _touches(c, region)
-        )
+        kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
     def whole_terms(self, derived: Scan) -> tuple[Contribution, ...]:
@@ -297,14 +293,17 @@ class Contributions:
         return Contribution(piece.factor, value, ())
 
 
-def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, ...]) -> None:
+def _refuse_improper(
+    derived: Conditional, parameters: tuple[NaturalParameter, ...], sizes: Mapping[Dim, int]
+) -> None:
     """Raise an error where natural parameters are plain numbers outside of the family's domain."""
     natural = derived.family.natural
     assert natural is not None
     if derived.event or derived.truncated or any(p.squares for p in parameters):
         return
-    etas = [Add(*(c.value for c in p.contributions)) for p in parameters]
-    for value in natural.domain(*etas, **dict(derived.known)):
+    etas = [numbered(Add(*(c.value for c in p.contributions)), sizes) for p in parameters]
+    known = {name: numbered(value, sizes) for name, value in derived.known}
+    for value in natural.domain(*etas, **known):
         if value.is_number and not 0 < float(evaluate(value, (), {}, {})) < np.inf:
             shown = ", ".join(PLAIN.text(eta) for eta in etas)
             raise CompileError(

@@ -26,6 +26,7 @@ from gibbsppl.algebra.expressions import (
     InverseEntry,
     Leaf,
     Over,
+    Size,
     Times,
 )
 from gibbsppl.algebra.functions import FADING, FUNCTIONS, INCREASING, Where
@@ -89,9 +90,11 @@ class _Exact(Arithmetic[End]):
         self.bounds = bounds
 
     def known(self, expr: Expr) -> Interval | None:
-        """A number, or a position."""
+        """A number, a position, or a size."""
         if isinstance(expr, Dim):
             return ABOVE_ZERO
+        if isinstance(expr, Size):
+            return ONE, INF
         return _of_number(expr) if expr.is_number else None
 
     def of_leaf(self, leaf: Leaf) -> Interval:

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
-from gibbsppl.algebra.ranges import bounded
+from gibbsppl.algebra.ranges import counted
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import Constant, Graph, Statement
 
@@ -80,5 +80,5 @@ def _ends_of_constant(constant: Constant, graph: Graph, data: Values) -> tuple[E
 
 
 def _number(bound: Expr | float, otherwise: Expr, sizes: Sizes) -> Expr:
-    end = bounded(sp.sympify(bound), sizes)
+    end = counted(sp.sympify(bound), sizes)
     return end if end.is_number else otherwise

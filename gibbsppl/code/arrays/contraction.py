@@ -28,7 +28,7 @@ from gibbsppl.code.arrays.expressions import (
     total,
     walk,
 )
-from gibbsppl.code.arrays.groups import Groups, Hot
+from gibbsppl.code.arrays.groups import Groups, Hot, hot_of
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
     Add,
@@ -289,7 +289,7 @@ def _flattened(e: Reduce) -> Reduce:
         is_apart = not own & frozenset[str]().union(*(g.free for g in rest))
         inner = f.body.parts if is_call(f.body, "*") else (f.body,)
         dims = {s.dim for s in spans}
-        if is_apart and any(_hot(g, dims) is not None for g in inner):
+        if is_apart and any(hot_of(g, dims) is not None for g in inner):
             return _flattened(Reduce(product([*rest, *inner]), spans))
     return e
 
@@ -325,7 +325,7 @@ def _parted(e: Reduce, fixed: frozenset[str]) -> tuple[list[Hot], Expr]:
     inside = {s.dim for s in e.spans}
     if e.by == "sum":
         factors = list(e.body.parts) if is_call(e.body, "*") else [e.body]
-        hot = [(f, h) for f in factors if (h := _hot(f, inside)) is not None]
+        hot = [(f, h) for f in factors if (h := hot_of(f, inside)) is not None]
         hot = [
             (f, h)
             for f, h in hot
@@ -336,22 +336,11 @@ def _parted(e: Reduce, fixed: frozenset[str]) -> tuple[list[Hot], Expr]:
     if is_call(e.body, "where") and e.body.parts[2] == STARTS.get(e.by):
         condition, value, _ = e.body.parts
         factors = list(condition.parts) if is_call(condition, "*") else [condition]
-        found = [_hot(f, inside) for f in factors]
+        found = [hot_of(f, inside) for f in factors]
         own = [h for h in found if h is not None and (h.dim in fixed or h.dim not in value.free)]
         if len(own) == len(factors):
             return own, value
     return [], e.body
-
-
-def _hot(factor: Expr, inside: set[str]) -> Hot | None:
-    if not is_call(factor, "equals"):
-        return None
-    index, axis = factor.parts
-    if axis.free & inside or (isinstance(axis, Position) and axis.shift) or not axis.free:
-        return None
-    if not isinstance(axis, Position | Element) or not isinstance(index, Element):
-        return None
-    return Hot(index, axis) if index.free and index.free <= inside else None
 
 
 def _added(

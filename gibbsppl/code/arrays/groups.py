@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -17,6 +17,7 @@ from gibbsppl.code.arrays.expressions import (
     Span,
     at,
     elements,
+    is_call,
     mapped,
     plus,
 )
@@ -44,6 +45,24 @@ class Hot:
     def dim(self) -> str | None:
         """The dim of the axis, if it is a position."""
         return self.axis.dim if isinstance(self.axis, Position) else None
+
+
+def hot_of(factor: Expr, summed: Collection[str]) -> Hot | None:
+    """A factor that is 1 where an index along summed dims is at an axis that is not summed.
+
+    >>> z, here = Element("z", (Position("n"),)), Position("k")
+    >>> hot_of(Apply("equals", (z, here)), {"n"}).dim, hot_of(Apply("equals", (z, here)), {"k"})
+    ('k', None)
+    """
+    if not is_call(factor, "equals"):
+        return None
+    index, axis = factor.parts
+    if not isinstance(index, Element) or not index.free or not index.free <= set(summed):
+        return None
+    if not isinstance(axis, Position | Element) or not axis.free.isdisjoint(summed):
+        return None
+    is_place = axis.free and not (isinstance(axis, Position) and axis.shift)
+    return Hot(index, axis) if is_place else None
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import Protocol
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.ranges import Range, is_numeric
 from gibbsppl.code.arrays.expressions import ZERO, Expr, Number, Position, Span
 from gibbsppl.code.arrays.statements import Add, Let
 from gibbsppl.derive.contractions import Contribution
@@ -52,11 +52,11 @@ def bounded(w: Maker, b: Bound) -> tuple[Let, tuple[Add, ...]]:
 
 def _numbers_together(contributions: Sequence[Contribution]) -> tuple[Contribution, ...]:
     """The contributions, with all plain numbers added up into a single contribution."""
-    numbers = [c for c in contributions if c.value.is_number]
+    numbers = [c for c in contributions if is_numeric(c.value)]
     if len(numbers) < 2:
         return tuple(contributions)
     value = sp.Add(*(c.value for c in numbers))
-    rest = (c for c in contributions if not c.value.is_number)
+    rest = (c for c in contributions if not is_numeric(c.value))
     return (Contribution(factors_of(numbers), value, numbers[0].place), *rest)
 
 

@@ -8,6 +8,7 @@ from math import inf
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import is_numeric
 from gibbsppl.code.arrays.expressions import (
     ZERO,
     Apply,
@@ -82,6 +83,6 @@ def guarded(
 
 def merged(w: Workshop, contributions: Sequence[Contribution]) -> Expr:
     """The sum of contributions, plain numbers added up first."""
-    number = sp.Add(*(c.value for c in contributions if c.value.is_number))
-    rest = [w.expr(c.value) for c in contributions if not c.value.is_number]
+    number = sp.Add(*(c.value for c in contributions if is_numeric(c.value)))
+    rest = [w.expr(c.value) for c in contributions if not is_numeric(c.value)]
     return total([w.expr(number), *rest])

@@ -25,6 +25,7 @@ from gibbsppl.algebra.expressions import (
     Times,
     dims_of,
 )
+from gibbsppl.algebra.expressions import Size as SizeOf
 from gibbsppl.algebra.functions import FUNCTIONS, Equals
 from gibbsppl.algebra.near_one import (
     as_exponential,
@@ -33,7 +34,7 @@ from gibbsppl.algebra.near_one import (
     log_parts,
     terms_of,
 )
-from gibbsppl.algebra.ranges import Range, range_of, size_of, unnested
+from gibbsppl.algebra.ranges import Range, from_the_end, is_numeric, range_of, size_of, unnested
 from gibbsppl.algebra.recursions import Earlier, Recursion
 from gibbsppl.code.arrays.expressions import (
     Apply,
@@ -55,8 +56,6 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.limits import is_whole
 from gibbsppl.pieces.vanishing import weighted
 
-# A stop that is this near to the last position of a dim is written from there.
-NEAR_THE_END = 3
 # Larger integers are no exact floats.
 LARGEST_INTEGER = 2**53
 # Divisors of numbers that are no short decimals.
@@ -94,13 +93,11 @@ class Translation:
         root = r.dim if r.dim in sizes else Dim(root_of(r.dim))
         if root not in sizes:
             return Span(r.dim.name, Number(r.start), Number(r.stop))
-        missing = sizes[root] - r.stop
-        size = Size(root.name)
-        if missing == 0:
-            return Span(r.dim.name, Number(r.start), size)
-        if 0 < missing <= NEAR_THE_END < r.stop:
-            return Span(r.dim.name, Number(r.start), Apply("+", (size, Number(-missing))))
-        return Span(r.dim.name, Number(r.start), Number(r.stop))
+        missing, size = from_the_end(r.stop, sizes[root]), Size(root.name)
+        if missing is None:
+            return Span(r.dim.name, Number(r.start), Number(r.stop))
+        stop = Apply("+", (size, Number(-missing))) if missing else size
+        return Span(r.dim.name, Number(r.start), stop)
 
 
 def _number(_: Translation, expr: sp.Expr) -> Expr:
@@ -111,6 +108,10 @@ def _number(_: Translation, expr: sp.Expr) -> Expr:
 
 def _dim(_: Translation, expr: Dim) -> Expr:
     return Position(expr.name)
+
+
+def _size(_: Translation, expr: SizeOf) -> Expr:
+    return Size(expr.name)
 
 
 def _leaf(to: Translation, expr: Leaf) -> Expr:
@@ -144,7 +145,7 @@ def _together(to: Translation, terms: list[sp.Expr]) -> list[Expr]:
 
 
 def _numbers_last(term: sp.Expr) -> tuple[bool, bool, str]:
-    return (term.is_number, bool(term.could_extract_minus_sign()), str(term))
+    return (is_numeric(term), bool(term.could_extract_minus_sign()), str(term))
 
 
 def _product(to: Translation, expr: sp.Expr) -> Expr:
@@ -152,7 +153,7 @@ def _product(to: Translation, expr: sp.Expr) -> Expr:
     coefficient, rest = expr.as_coeff_Mul()
     factors = weighted(sp.Mul.make_args(rest), to.continuous)
     below = [f for f in factors if _divides(f)]
-    above = [f for f in factors if f not in below]
+    above = sorted((f for f in factors if f not in below), key=lambda f: not is_numeric(f))
     over, under = _parted(abs(coefficient))
     value = product([Number(over), *map(to, above)])
     divisors = [*(to(1 / f) for f in below), *([Number(under)] if under != 1 else [])]
@@ -338,6 +339,7 @@ CASES: Mapping[Any, Callable[[Translation, Any], Expr]] = {
     sp.Number: _number,
     sp.NumberSymbol: _number,
     Dim: _dim,
+    SizeOf: _size,
     Leaf: _leaf,
     sp.Add: _sum,
     sp.Mul: _product,

@@ -12,10 +12,11 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.algebra.ranges import Range, from_the_end, size_of
 from gibbsppl.code.arrays.expressions import Apply, Expr, Number, Size, Span
 from gibbsppl.code.arrays.systems import SO_FAR
-from gibbsppl.code.numpy_text.text import ATOM, SUM, Text
+from gibbsppl.code.arrays.terms import terms_of
+from gibbsppl.code.numpy_text.text import ATOM, SUM, Text, plus_text, tuple_text
 
 
 def named(dims: Iterable[Dim | str]) -> tuple[str, ...]:
@@ -36,6 +37,10 @@ class Axes:
     @abstractmethod
     def call(self, name: str) -> str:
         """The name by which generated code calls a function."""
+
+    @abstractmethod
+    def size_text(self, dim: Dim | str) -> str:
+        """The size of a dim as text: a name, if it is a dim of the model."""
 
     def transposed(self, text: Text, dims: tuple[str, ...]) -> Text:
         """The text with its axes in the given order."""
@@ -63,6 +68,50 @@ class Axes:
             case Apply(function="+"):
                 return sum(map(self.whole, e.parts))
         raise TypeError(e)
+
+    def end_text(self, dim: Dim | str, stop: int, shift: int = 0) -> str:
+        """The end of a range along a dim as text: from the end of the dim where it is near."""
+        missing = from_the_end(stop, self.size(dim))
+        if missing is None:
+            return str(stop + shift)
+        return plus_text(self.size_text(dim), shift - missing)
+
+    def count_text(self, dim: Dim | str, own: range) -> str:
+        """The number of positions of a range along a dim, as text."""
+        missing = from_the_end(own.stop, self.size(dim)) if own.step == 1 else None
+        if missing is None:
+            return str(len(own))
+        return plus_text(self.size_text(dim), -missing - own.start)
+
+    def length_text(self, place: Range | int) -> str:
+        """The number of positions of a place along an axis, as text."""
+        if isinstance(place, int):
+            return "1"
+        return self.count_text(place.dim, range(place.start, place.stop))
+
+    def extent(self, dim: Dim | str) -> str:
+        """The number of positions of a dim in force, as text."""
+        return self.count_text(dim, self.places_along(str(dim)))
+
+    def shape_text(self, dims: Iterable[Dim | str]) -> str:
+        """The shape of an array with these axes, at the positions in force, as text."""
+        return tuple_text(map(self.extent, dims))
+
+    def bounds_text(self, place: Iterable[Range | int]) -> str:
+        """A place as text: the first position and the end, axis by axis."""
+        return tuple_text(
+            f"({p}, {p + 1})"
+            if isinstance(p, int)
+            else f"({p.start}, {self.end_text(p.dim, p.stop)})"
+            for p in place
+        )
+
+    def whole_text(self, e: Expr, more: int = 0) -> str:
+        """An end of a span, and some positions more, as text."""
+        terms = terms_of(e)
+        offset = more + sum(int(t.value) for t in terms if isinstance(t, Number))
+        names = [self.size_text(t.dim) for t in terms if isinstance(t, Size)]
+        return plus_text(" + ".join(names), offset) if names else str(offset)
 
     @contextmanager
     def over(self, ranges: Iterable[Range | Span]) -> Iterator[None]:
@@ -121,7 +170,7 @@ class Axes:
 
     def places(self, dim: str) -> Text:
         """The positions of a dim in an array cut to the range in force."""
-        return Text(f"{self.call('arange')}({len(self.places_along(dim))})", (dim,))
+        return Text(f"{self.call('arange')}({self.extent(dim)})", (dim,))
 
     def aligned(self, texts: list[Text], rank: int = SUM) -> tuple[list[str], tuple[str, ...]]:
         """The code of texts, indexed to broadcast together, and the dims of the result."""
@@ -145,8 +194,7 @@ class Axes:
         code = self.align(text, dims)
         if text.dims == named(dims):
             return code
-        shape = tuple(len(self.places_along(d)) for d in named(dims))
-        return f"{self.call('broadcast_to')}({code}, {shape})"
+        return f"{self.call('broadcast_to')}({code}, {self.shape_text(dims)})"
 
     def spread(self, text: Text, dims: tuple[str, ...]) -> Text:
         """The text with one axis for each dim, broadcast along missing dims."""
@@ -154,6 +202,6 @@ class Axes:
         if ordered.dims == dims:
             return ordered
         index = ", ".join(":" if d in ordered.dims else "None" for d in dims)
-        shape = tuple(len(self.places_along(d)) for d in dims)
+        shape = self.shape_text(dims)
         code = f"{self.call('broadcast_to')}({ordered.within(ATOM)}[{index}], {shape})"
         return Text(code, dims)

@@ -28,7 +28,7 @@ from gibbsppl.code.arrays.terms import Quotient, is_negative, quotient, terms_of
 from gibbsppl.code.numpy_text.reads import element_text
 from gibbsppl.code.numpy_text.recursions import recursive_text
 from gibbsppl.code.numpy_text.reductions import entry_text, reduced_text
-from gibbsppl.code.numpy_text.text import ATOM, POWER, PRODUCT, SUM, Text, number
+from gibbsppl.code.numpy_text.text import ATOM, POWER, PRODUCT, SUM, Text, number, plus_text
 from gibbsppl.code.numpy_text.whole_numbers import is_count
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.errors import CompileError
@@ -40,7 +40,7 @@ def write(writer: Writer, e: Expr) -> Text:
         case Number(value=value):
             return number(value)
         case Size(dim=dim):
-            return number(writer.size(dim))
+            return Text(writer.size_text(dim))
         case Position():
             return _positions(writer, e)
         case Element():
@@ -68,12 +68,12 @@ def _positions(writer: Writer, e: Position) -> Text:
     """A dim as a value: the positions of the range in force."""
     if e.dim in writer.fixed:
         at = writer.fixed[e.dim]
-        if isinstance(at, int) or not e.shift:
-            return Text(str(at + e.shift if isinstance(at, int) else at))
-        return Text(f"{at} {'-' if e.shift < 0 else '+'} {abs(e.shift)}", (), SUM)
+        if isinstance(at, int):
+            return Text(str(at + e.shift))
+        return Text(plus_text(at, e.shift), (), SUM if e.shift else ATOM)
     own = writer.places_along(e.dim)
     stride = f", {own.step}" if own.step != 1 else ""
-    ends = f"{own.start + e.shift}, {own.stop + e.shift}"
+    ends = f"{own.start + e.shift}, {writer.end_text(e.dim, own.stop, e.shift)}"
     return Text(f"{writer.call('arange')}({ends}{stride})", (e.dim,))
 
 

@@ -14,19 +14,25 @@ from gibbsppl.code.numpy_text.text import Text
 class Hoisted:
     """Values computed once: the name by expression and ranges, and the lines of ``prepare``.
 
+    ``sizes`` are the names of the sizes of dims that the module reads, by dim, ``fixed`` the dims
+    whose sizes it has as numbers;
     ``last`` are values that functions of the module compute from all other values, in a dict ``c``;
     ``positions`` names the arrays used as indices; ``functions`` are the functions of recursions:
-    name, argument arrays, source.
+    name, argument arrays, dims of which the sizes are arguments, source.
     """
 
     names: Names
     known: dict[tuple[object, ...], Text] = field(default_factory=dict)
     lines: list[tuple[str, str, str]] = field(default_factory=list)
+    sizes: dict[str, str] = field(default_factory=dict)
+    fixed: set[str] = field(default_factory=set)
     last: list[tuple[str, str, str]] = field(default_factory=list)
     arrays: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     positions: set[str] = field(default_factory=set)
-    functions: dict[Hashable, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)
+    functions: dict[Hashable, tuple[str, tuple[str, ...], tuple[str, ...], str]] = field(
+        default_factory=dict
+    )
 
     def add(
         self,
@@ -69,6 +75,12 @@ class Hoisted:
             self.last.append((name, code, comment))
             self.known[key] = Text(name)
         return self.known[key].code
+
+    def size(self, dim: str) -> str:
+        """The name of the size of a dim."""
+        if dim not in self.sizes:
+            self.sizes[dim] = self.names.called("size", dim, like=f"n_{dim}")
+        return self.sizes[dim]
 
     @property
     def all_names(self) -> list[str]:

@@ -105,11 +105,13 @@ def _named(writer: Writer, way: ByGroup, rows: _Rows) -> str:
     known = (text.code for k, text in writer.hoisted.known.items() if k[: len(key)] == key)
     if len(rows.columns) > 1 and (name := next(known, None)) is not None:
         return writer.constant(name)
-    width = writer.size(writer.graph.variables[rows.array].dims[0])
 
     def make() -> Text:
+        to = writer.for_prepare(writer.graph)
+        groups = to.size_text(way.axis)
+        width = to.size_text(writer.graph.variables[rows.array].dims[0])
         inner = [writer.prepared_text(e).code for e in (way.index, rows.index, rows.weights)]
-        given = f"{inner[0]}, {writer.size(way.axis)}, {inner[1]}, {width}"
+        given = f"{inner[0]}, {groups}, {inner[1]}, {width}"
         given += f", {inner[2]}" if rows.weights != ONE else ""
         return Text(f"{writer.call('LookedUp')}({given})")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gibbsppl.code.arrays.expressions import Element, Expr, Number, Position
-from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.text import Text, plus_text, slice_text
 from gibbsppl.code.numpy_text.writer import Computed, Writer
 
 
@@ -57,7 +57,7 @@ def _fixed(writer: Writer, index: Expr) -> str | None:
     at, shift = writer.fixed[index.dim], index.shift
     if isinstance(at, int):
         return str(at + shift)
-    return f"{at} {'-' if shift < 0 else '+'} {abs(shift)}" if shift else at
+    return plus_text(at, shift)
 
 
 def _slice(writer: Writer, size: int, index: Expr) -> tuple[str, str]:
@@ -67,10 +67,7 @@ def _slice(writer: Writer, size: int, index: Expr) -> tuple[str, str]:
     assert isinstance(index, Position)
     own = writer.places_along(index.dim)
     start, stop = own.start + index.shift, own.stop + index.shift
-    stride = f":{own.step}" if own.step != 1 else ""
-    if (start, stop) == (0, size) and not stride:
-        return index.dim, ":"
-    return index.dim, f"{start or ''}:{stop if stop != size else ''}{stride}"
+    return index.dim, slice_text(start, stop, size, own.step)
 
 
 def _indexed(

@@ -6,13 +6,15 @@ first axes of the results go along outer dims, beside the system's own axes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.expressions import Expr, Position, Span
 from gibbsppl.code.arrays.systems import Block, Given, Recursive, System, taken_out
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.numpy_text.reads import elements_text
-from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.text import Text, slice_text, tuple_text
 from gibbsppl.code.numpy_text.writer import Computed, Writer
 
 
@@ -28,14 +30,15 @@ def recursive_text(writer: Writer, e: Recursive) -> Text:
 
 def call_text(writer: Writer, system: System, outer: tuple[str, ...]) -> str:
     """The call of the function that computes the arrays of a system."""
-    name, reads = _function(writer, system, outer)
-    return f"{name}({', '.join(writer.array(r) for r in reads)})"
+    name, reads, dims = _function(writer, system, outer)
+    arguments = [*map(writer.array, reads), *map(writer.size_text, dims)]
+    return f"{name}({', '.join(arguments)})"
 
 
 def _function(
     writer: Writer, system: System, outer: tuple[str, ...]
-) -> tuple[str, tuple[str, ...]]:
-    """The name of a system's function, and the names of its arguments."""
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """The name of a system's function, its argument arrays, and the dims of argument sizes."""
     key = (system, tuple((d, writer.places_along(d)) for d in outer))
     if key not in writer.hoisted.functions:
         plain = {own: system.plain_name(own) for own, _ in system.shapes}
@@ -51,25 +54,24 @@ def _function(
             }
         )
         owns = [inner.computed[own] for own in plain]
-        body = [_empty(inner, own) for own in owns]
+        body = [_empty(inner, inner.computed[own], sizes) for own, sizes in system.shapes]
         for block in system.blocks:
             body += _block(inner, block, system.owns, outer)
         reads = tuple(sorted({*inner.state_names, *inner.constant_names, *inner.given}))
         told = ", ".join(plain.values())
         lines = [
-            f"def {name}({', '.join(map(inner.names.of, reads))}):",
+            f"def {name}({', '.join([*map(inner.names.of, reads), *inner.sizes_read.values()])}):",
             f'{INDENT}"""{told}, one position after the other."""',
             *(INDENT + line for line in body),
             f"{INDENT}return {', '.join(own.code for own in owns)}",
         ]
-        writer.hoisted.functions[key] = (name, reads, "\n".join(lines))
-    name, reads, _ = writer.hoisted.functions[key]
-    return name, reads
+        writer.hoisted.functions[key] = (name, reads, tuple(inner.sizes_read), "\n".join(lines))
+    return writer.hoisted.functions[key][:3]
 
 
-def _empty(writer: Writer, array: Computed) -> str:
-    sizes = (*(len(writer.places_along(d)) for d in array.outer), *array.shape)
-    return f'{array.code} = {writer.call("full")}(({", ".join(map(str, sizes))},), float("nan"))'
+def _empty(writer: Writer, array: Computed, sizes: Iterable[Expr]) -> str:
+    shape = tuple_text([*map(writer.extent, array.outer), *map(writer.whole_text, sizes)])
+    return f'{array.code} = {writer.call("full")}({shape}, float("nan"))'
 
 
 def _block(writer: Writer, block: Block, owns: frozenset[str], outer: tuple[str, ...]) -> list[str]:
@@ -83,13 +85,13 @@ def _block(writer: Writer, block: Block, owns: frozenset[str], outer: tuple[str,
         steps.append(step)
         for name, (spans, value) in parts.items():
             lines += _part(writer, name, spans, value, outer)
-    positions = writer.positions(block.span)
     along = writer.names.fresh(root_of(Dim(block.stem)))
     if not any(block.span.dim in x.free for s in steps for x in (s.element, s.value)):
         along = "_"
-    ends = f"{positions.start}, {positions.stop}"
+    ends = ", ".join(map(writer.whole_text, block.span.ends))
     if block.is_backward:
-        ends = f"{positions.stop - 1}, {positions.start - 1}, -1"
+        first, last = (writer.whole_text(e, -1) for e in reversed(block.span.ends))
+        ends = f"{first}, {last}, -1"
     body = [_line(writer, s, outer, {block.span.dim: along}) for s in steps]
     return [*lines, f"for {along} in range({ends}):", *(INDENT + line for line in body)]
 
@@ -121,6 +123,5 @@ def _index(writer: Writer, i: Expr, size: int) -> str:
     """The index of the elements that a step gives along an axis."""
     if isinstance(i, Position) and i.dim not in writer.fixed:
         own = writer.places_along(i.dim)
-        start, stop = own.start + i.shift, own.stop + i.shift
-        return f"{start or ''}:{stop if stop != size else ''}"
+        return slice_text(own.start + i.shift, own.stop + i.shift, size)
     return writer.text(i).code

@@ -16,7 +16,7 @@ from gibbsppl.code.arrays.terms import Quotient, quotient
 from gibbsppl.code.numpy_text.hoisting import stem_of
 from gibbsppl.code.numpy_text.looked_up import looked_up
 from gibbsppl.code.numpy_text.products import product_text
-from gibbsppl.code.numpy_text.text import ATOM, PRODUCT, Text, number
+from gibbsppl.code.numpy_text.text import ATOM, PRODUCT, Text, number, slice_text, tuple_text
 from gibbsppl.code.numpy_text.ways import (
     ByGroup,
     BySegment,
@@ -81,8 +81,8 @@ def _segments(writer: Writer, way: BySegment) -> Text:
         others = tuple(d for d in value.dims if d not in along)
         code = writer.spread(value, along + others).code if value.dims else value.code
     shown = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-    sizes = tuple(map(writer.size, way.axes))
-    shape = str(sizes[0]) if len(sizes) == 1 else str(sizes)
+    sizes = list(map(writer.size_text, way.axes))
+    shape = sizes[0] if len(sizes) == 1 else tuple_text(sizes)
     return Text(f"{writer.call('segment_sum')}({code}, {shown}, {shape})", way.axes + others)
 
 
@@ -136,10 +136,10 @@ def _along_first(text: Text, along: str) -> tuple[str, ...]:
 def _groups(writer: Writer, way: ByGroup) -> str:
     """The name of the groups of positions that a data index makes."""
     key = ("groups", way.index, way.axis, writer.places_along(way.along))
-    size = writer.size(way.axis)
 
     def make() -> Text:
         inner = writer.prepared_text(way.index)
+        size = writer.for_prepare(writer.graph).size_text(way.axis)
         return Text(f"{writer.call('Groups')}({inner.code}, {size})")
 
     comment = f"groups by {writer.shown(way.index)}"
@@ -157,7 +157,7 @@ def _extremes(writer: Writer, way: BySegment, summed: frozenset[str]) -> Text:
     indices = (*way.indices, *map(Position, rest))
     axes = (*way.axes, *rest)
     texts, _ = writer.aligned([writer.text(x) for x in (*indices, way.value)])
-    sizes = tuple(map(writer.size, axes))
+    sizes = tuple_text(map(writer.size_text, axes))
     shown = f"({', '.join(texts[:-1])},)"
     code = f"{writer.call(f'segment_{way.by}')}({texts[-1]}, {shown}, {sizes})"
     return Text(code + _meant(writer, axes), axes)
@@ -168,7 +168,11 @@ def _meant(writer: Writer, axes: tuple[str, ...]) -> str:
     every = [writer.places_along(a) for a in axes]
     if every == [range(writer.size(a)) for a in axes]:
         return ""
-    return f"[{', '.join(f'{r.start}:{r.stop}:{r.step}' for r in every)}]"
+    shown = (
+        slice_text(r.start, r.stop, writer.size(a), r.step)
+        for a, r in zip(axes, every, strict=True)
+    )
+    return f"[{', '.join(shown)}]"
 
 
 def entry_text(writer: Writer, whole: Reduce, row: Expr, column: Expr) -> Text:

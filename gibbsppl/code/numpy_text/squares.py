@@ -11,7 +11,7 @@ from gibbsppl.algebra.expressions import Expr as Formula
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.arrays.expressions import Element, Expr
 from gibbsppl.code.lowering.translation import Translation
-from gibbsppl.code.numpy_text.text import PRODUCT, Text
+from gibbsppl.code.numpy_text.text import PRODUCT, Text, tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.derive.centring import RESIDUAL, Centred, CentredArray, about_centre
 from gibbsppl.derive.contractions import data_only
@@ -64,13 +64,13 @@ def _centre_prepared(writer: Writer, about: Centred) -> list[str]:
 
     def make() -> Text:
         unknown = [p.name for p in about.parts]
-        shape = tuple(len(r) for r in about.ranges)
+        shape = tuple_text(inner.count_text(r.dim, range(r.start, r.stop)) for r in about.ranges)
         with inner.over(about.ranges):
             base = inner.align(inner.write(about.base), tuple(r.dim for r in about.ranges))
         adjoint = [inner.align(inner.write(p.adjoint), p.dims) for p in about.parts]
         writer.hoisted.arrays |= inner.constant_names - set(unknown) - {RESIDUAL}
         names = ", ".join(writer.names.of(n) for n in unknown)
-        shapes = ", ".join(str(tuple(map(writer.size, p.dims))) for p in about.parts)
+        shapes = ", ".join(inner.shape_text(p.dims) for p in about.parts)
         residual = writer.names.of(RESIDUAL)
         return Text(
             f"{writer.call('centred')}(\n"

@@ -13,6 +13,7 @@ from gibbsppl.code.arrays.statements import Add, Let
 from gibbsppl.code.lines import assigned, is_product
 from gibbsppl.code.lowering.contributions import bounded, contributed
 from gibbsppl.code.numpy_text.functions import Added
+from gibbsppl.code.numpy_text.text import slice_text, tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
@@ -82,8 +83,8 @@ def _dims(let: Let) -> tuple[str, ...]:
     return tuple(s.dim for s in let.dims)
 
 
-def _shape(writer: Writer, let: Let) -> tuple[int, ...]:
-    return tuple(len(writer.positions(s)) for s in let.dims)
+def _shape(writer: Writer, let: Let) -> str:
+    return tuple_text(writer.count_text(s.dim, writer.positions(s)) for s in let.dims)
 
 
 def _factors(adds: Iterable[Add]) -> str:
@@ -123,8 +124,7 @@ def _index(writer: Writer, let: Let, add: Add) -> str:
     parts = []
     for own, (start, stop) in zip(let.dims, _ends(writer, add), strict=True):
         size = len(writer.positions(own))
-        single = stop is None
-        parts.append(str(start) if single else f"{start or ''}:{stop if stop != size else ''}")
+        parts.append(str(start) if stop is None else slice_text(start, stop, size))
     while parts and parts[-1] == ":":
         parts.pop()
     return f"[{', '.join(parts)}]" if parts else ""
@@ -170,9 +170,13 @@ def _with_diagonal(writer: Writer, let: Let, adds: Sequence[Add]) -> list[str]:
 
 def _slices(writer: Writer, add: Add, count: int) -> str:
     """The place of the first axes as a tuple of slices."""
-    ends = _ends(writer, add)[:count]
-    shown = (f"slice({a}, {a + 1 if b is None else b})" for a, b in ends)
-    return f"({', '.join(shown)},)"
+    shown = []
+    for (start, stop), index in zip(_ends(writer, add)[:count], add.indices, strict=False):
+        if stop is None or not isinstance(index, Position):
+            shown.append(f"slice({start}, {start + 1})")
+        else:
+            shown.append(f"slice({start}, {writer.end_text(index.dim, stop)})")
+    return tuple_text(shown)
 
 
 def _as_term(code: str) -> str:

@@ -27,6 +27,7 @@ from gibbsppl.code.arrays.terms import terms_of
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.numpy_text.functions import Added
 from gibbsppl.code.numpy_text.statements import is_everywhere, sum_lines
+from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 
 # Fewer values than this stay in the cache, and are computed where they are needed.
@@ -85,7 +86,7 @@ def _rows_lines(rows: Sequence[Gather], writer: Writer, let: Let, adds: Sequence
         first = writer.align(writer.text(same.value), dims[-1:])
     lines = [
         f"{let.name} = {writer.call('SumOfRows')}(",
-        f"{INDENT}{tuple(map(writer.size, dims))},",
+        f"{INDENT}{tuple_text(map(writer.size_text, dims))},",
         f"{INDENT}{first},",
     ]
     for r in rows:
@@ -125,7 +126,7 @@ def _weights_lines(
     dims = tuple(s.dim for s in let.dims)
     read = [
         "return runtime.LogWeights(",
-        f"{INDENT}{tuple(map(writer.size, dims))},",
+        f"{INDENT}{tuple_text(map(writer.size_text, dims))},",
         f"{INDENT}{let.name if dense else '0.0'},",
     ]
     for t in tables:

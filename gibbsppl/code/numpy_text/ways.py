@@ -19,6 +19,7 @@ from gibbsppl.code.arrays.expressions import (
     is_call,
     product,
 )
+from gibbsppl.code.arrays.groups import hot_of
 from gibbsppl.code.arrays.terms import quotient
 
 
@@ -160,15 +161,7 @@ def _is_hot(factor: Expr, summed: set[str], factors: Sequence[Expr], facts: Fact
 
     (What is no integer is no position, whatever its value; no other factor knows the group.)
     """
-    if not is_call(factor, "equals"):
+    hot = hot_of(factor, summed)
+    if hot is None or hot.dim is None or not facts.is_whole(hot.index):
         return False
-    index, axis = factor.parts
-    return (
-        isinstance(axis, Position)
-        and not axis.shift
-        and axis.dim not in summed
-        and bool(index.free)
-        and index.free <= summed
-        and not any(axis.dim in f.free for f in factors if f is not factor)
-        and facts.is_whole(index)
-    )
+    return not any(hot.dim in f.free for f in factors if f is not factor)

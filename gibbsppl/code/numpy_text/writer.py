@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
+from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim, Leaf
 from gibbsppl.algebra.expressions import Expr as Formula
 from gibbsppl.algebra.ranges import Range
@@ -22,6 +23,7 @@ from gibbsppl.code.arrays.expressions import (
     Span,
 )
 from gibbsppl.code.arrays.notation import Notation
+from gibbsppl.code.arrays.systems import SO_FAR
 from gibbsppl.code.arrays.terms import data_together, is_gather, varies
 from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.code.names import MATHEMATICS, NUMPY, Names
@@ -73,6 +75,7 @@ class Writer(Axes):
     plain_data: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    sizes_read: dict[str, str] = field(default_factory=dict)
     variables: ChainMap[str, Variable] = field(init=False)
     lines: list[str] = field(default_factory=list)
     centred: dict[object, Expr] = field(default_factory=dict)
@@ -199,6 +202,15 @@ class Writer(Axes):
         """The text of a value that ``prepare`` computes, noted for unpacking."""
         self.constants.add(name)
         return name if self.inline is None else f'c["{name}"]'
+
+    def size_text(self, dim: Dim | str) -> str:
+        """The name of the size of a dim of the model; else a number."""
+        root = root_of(Dim(str(dim).removesuffix(SO_FAR))).rstrip("'")
+        if Dim(root) not in self.graph.sizes:
+            return str(self.size(dim))
+        name = self.hoisted.size(root)
+        self.sizes_read[root] = name
+        return name if self.preparing else self.constant(name)
 
     def stand_in(self, alias: str, code: str, shape: tuple[int, ...], like: str = "") -> None:
         """Note an array that the function makes, maybe of elements of another."""
