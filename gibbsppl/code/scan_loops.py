@@ -35,7 +35,7 @@ from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_a
 from gibbsppl.code.arrays.sweeps import Sweep
 from gibbsppl.code.lines import indented
 from gibbsppl.code.lowering.scan_parts import sums_beforehand
-from gibbsppl.code.lowering.scans import Scanning
+from gibbsppl.code.lowering.scanning import Scanning
 from gibbsppl.code.lowering.stored import Stored
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.code.module import Module

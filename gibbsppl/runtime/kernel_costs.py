@@ -32,3 +32,21 @@ COSTS: Mapping[str, Cost] = {
     "slice": Cost(15e-6, many=0.2e-3),
     "slice_whole": Cost(15e-6, many=0.2e-3),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """The seconds of a draw in loops: a part of its own, and by sizes that it depends on."""
+
+    draw: float
+    by_size: tuple[float, ...]
+
+    def seconds(self, *sizes: float) -> float:
+        """The time of a draw for sizes."""
+        return self.draw + sum(s * n for s, n in zip(self.by_size, sizes, strict=True))
+
+
+# Draws of one label of a scan: all labels are weighed; or by buckets, of the labels that are listed
+# (at most so many: about a fifth of these have counts) and of a tree of so many levels.
+DENSE_SCAN = Time(10e-9, (0.75e-9,))
+SPARSE_SCAN = Time(40e-9, (0.4e-9, 6e-9))

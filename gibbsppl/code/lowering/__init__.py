@@ -9,7 +9,8 @@
   by a log density, `elliptical` ones, `vector_walks`, moves of `tied` entries; `forms`: residuals
   that are kept up to date, and draws `by_form`; `stand_ins`: arrays that stand for others while
   something is drawn
-- `scans` of labels with others integrated out, with `scan_parts` that all elements share; what they
-  read, `maintained` sums over the state, as they are `stored`
+- `scans` of labels with others integrated out: `scanning` is the lowering of one, with `scan_parts`
+  that all elements share, or of many labels with `bucket_scans`, where weights have `buckets`; what
+  scans read, `maintained` sums over the state, as they are `stored`
 - `sweeps`: all steps of a schedule, in order, or in that of its `units`
 """

@@ -1,0 +1,514 @@
+"""Scans by buckets: labels are drawn from their conditionals, with what lists and trees have."""
+
+import copy
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp
+from test_collapsing import NAMED
+from test_collapsing import compiled as sampler_of
+from test_loops_of_scans import mutants
+
+import gibbsppl as gp
+from gibbsppl.code.arrays.statements import Add, Draw, Loop, Store
+from gibbsppl.code.arrays.sweeps import every
+from gibbsppl.code.loop_program import LoopProgram, Runner
+from gibbsppl.code.loop_text.loading import plain
+from gibbsppl.code.lowering import scans
+from gibbsppl.runtime.compiled import buckets as compiled_kernels
+from gibbsppl.runtime.loops import buckets as kernels
+from models import lda
+
+KERNELS = ("one_more", "one_less", "weight_in_tree", "tree_of_sums", "label_in_buckets")
+
+
+@pytest.fixture
+def forced(monkeypatch):
+    """Scans go by buckets wherever they can."""
+    monkeypatch.setattr(scans, "are_worth_it", lambda buckets, size: True)
+
+
+# ---- kernels -----------------------------------------------------------------------------------
+
+
+class Given:
+    """A stream of numbers that are known."""
+
+    def __init__(self, *values):
+        self.values = iter(values)
+
+    def random(self):
+        return next(self.values)
+
+
+def tree_of(rest):
+    tree = np.concatenate([np.zeros(len(rest)), rest])
+    kernels.tree_of_sums(tree)
+    return tree
+
+
+def entries_of(counts):
+    """The list of labels with their counts, with an entry of another list on either side."""
+    own = [n << kernels.LABEL_BITS | k for k, n in counts.items()]
+    return np.array([kernels.ONE_MORE, *own, kernels.ONE_MORE])
+
+
+def leaves_in_order(size):
+    """The labels in the order in which a draw passes them."""
+
+    def below(node):
+        return [node - size] if node >= size else [*below(2 * node), *below(2 * node + 1)]
+
+    return below(1)
+
+
+def weights_in(base, first, length, entries, tree):
+    """The weight of each label in either bucket, from what a kernel reads."""
+    size = len(tree) // 2
+    listed = np.zeros(size)
+    for entry in entries[first : first + length]:
+        listed[entry & kernels.LAST_BITS] += (entry >> kernels.LABEL_BITS) * tree[size:][
+            entry & kernels.LAST_BITS
+        ]
+    return listed + (base if listed.any() else 1.0) * tree[size:]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 64, 100])
+def test_a_tree_has_the_sums_of_its_weights(size):
+    rng = np.random.default_rng(size)
+    tree, other = tree_of(rng.gamma(0.3, size=size)), np.zeros(2 * size)
+    other[size:] = tree[size:]
+    for _ in range(200):
+        k, weight = int(rng.integers(size)), rng.gamma(0.3) * rng.integers(2)
+        kernels.weight_in_tree(k, weight, tree)
+        other[size + k] = weight
+        kernels.tree_of_sums(other)
+
+    np.testing.assert_array_equal(tree[1:], other[1:])
+    np.testing.assert_allclose(tree[1], tree[size:].sum(), rtol=1e-13)
+
+
+def test_lists_are_counts():
+    rng = np.random.default_rng(1)
+    sizes, labels = (7, 1, 30), []
+    entries, used = np.zeros(sum(sizes), int), np.zeros(3, int)
+    firsts, counts = np.cumsum([0, *sizes])[:3], [Counter(), Counter(), Counter()]
+    for _ in range(2000):
+        group = int(rng.integers(3))
+        own = [k for g, k in labels if g == group]
+        if len(own) == sizes[group] or (own and rng.random() < 0.5):
+            k = own[int(rng.integers(len(own)))]
+            labels.remove((group, k))
+            counts[group][k] -= 1
+            kernels.one_less(firsts[group], group, k, entries, used)
+        else:
+            k = int(rng.integers(12)) * (1 << 20)
+            labels.append((group, k))
+            counts[group][k] += 1
+            kernels.one_more(firsts[group], group, k, entries, used)
+        for g, first in enumerate(firsts):
+            found = entries[first : first + used[g]]
+            told = {int(e) & kernels.LAST_BITS: int(e) >> kernels.LABEL_BITS for e in found}
+            assert told == {k: n for k, n in counts[g].items() if n}
+            assert len(found) == len(told)
+
+
+def some_weights(size):
+    """What a kernel reads: a base, a tree with some weights of zero, and a list."""
+    rng = np.random.default_rng(size)
+    rest = rng.gamma(0.5, size=size) * (rng.random(size) < 0.8)
+    rest[0] = 0.2
+    counts = {int(k): int(rng.integers(1, 9)) for k in rng.permutation(size)[: size // 2]}
+    return 0.3, rest, counts
+
+
+@pytest.mark.parametrize("size", [1, 2, 6, 37])
+def test_a_uniform_number_falls_on_labels_by_their_weights(size):
+    """The unit interval is cut into the weights of the list, then those of the tree."""
+    base, rest, counts = some_weights(size)
+    tree, entries = tree_of(rest), entries_of(counts)
+    pieces = [(k, n * rest[k]) for k, n in counts.items()]
+    pieces += [(k, base * rest[k]) for k in leaves_in_order(size)]
+    ends = np.cumsum([w for _, w in pieces])
+    for (k, weight), end in zip(pieces, ends, strict=True):
+        for inside in (0.001, 0.5, 0.999) if weight else ():
+            share = (end - weight * inside) / ends[-1]
+            given = base, 1, len(counts), entries, tree
+            assert kernels.label_in_buckets(Given(share), *given) == k
+
+
+@pytest.mark.parametrize("size", [1, 2, 6, 37])
+def test_compiled_kernels_draw_what_plain_ones_draw(size):
+    pytest.importorskip("numba")
+    base, rest, counts = some_weights(size)
+    given = base, 1, len(counts), entries_of(counts), tree_of(rest)
+    streams = [np.random.default_rng(size) for _ in range(2)]
+    for _ in range(200):
+        found = [
+            module.label_in_buckets(stream, *given)
+            for module, stream in zip((kernels, compiled_kernels), streams, strict=True)
+        ]
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1 - 2**-53])
+def test_what_all_weights_have_in_common_may_be_tiny(share):
+    tree = tree_of(np.array([0.0, 1e-300, 0.0, 3e-300, 0.0]))
+    found = kernels.label_in_buckets(Given(share), 1e-300, 0, 0, np.zeros(1, int), tree)
+    assert found in (1, 3)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1 - 2**-53])
+def test_a_list_may_have_all_the_weight(share):
+    tree, entries = tree_of(np.array([0.0, 0.7, 1.0])), entries_of({0: 3, 2: 1})
+    assert kernels.label_in_buckets(Given(share), 1e-300, 1, 2, entries, tree) == 2
+
+
+@pytest.mark.parametrize("rest", [[0.0, 0.0], [np.inf, 1.0], [np.nan, 1.0]])
+def test_weights_that_are_none_are_refused(rest):
+    with pytest.raises(ValueError, match="probability zero"):
+        kernels.label_in_buckets(Given(0.5), 1.0, 0, 0, np.zeros(1, int), tree_of(np.array(rest)))
+
+
+# ---- scans -------------------------------------------------------------------------------------
+
+
+class Words:
+    """Words of labels, in documents, or all in one: a model, and its posterior by counting."""
+
+    def __init__(self, document, word, alpha, eta, size, vocabulary, names):
+        self.document, self.word = np.asarray(document), np.asarray(word)
+        self.is_alike = np.ndim(alpha) == np.ndim(eta) == 0
+        self.alpha, self.eta = (np.broadcast_to(*x) for x in ((alpha, size), (eta, vocabulary)))
+        self.size, self.names = size, names
+
+    def model(self):
+        coords = {"doc": int(self.document.max()) + 1, "k": self.size, "vocab": len(self.eta)}
+        with gp.Model(coords=coords | {"n": len(self.word)}) as m:
+            alpha, eta = self.alpha[0], self.eta[0]
+            if not self.is_alike:
+                alpha = gp.Data("alpha", self.alpha, dims="k")
+                eta = gp.Data("eta", self.eta, dims="vocab")
+            theta = gp.Dirichlet(
+                "theta", alpha, dims=("doc", "k") if self.is_of_documents else "k", event="k"
+            )
+            phi = gp.Dirichlet("phi", eta, dims=("k", "vocab"), event="vocab")
+            if self.is_of_documents:
+                theta = theta[gp.Index("doc_of", self.document, of="doc", dims="n")]
+            z = gp.Categorical("z", theta, dims="n", event="k")
+            gp.Categorical("word", phi[z], dims="n", event="vocab", observed=self.word)
+        return m
+
+    @property
+    def is_of_documents(self):
+        return self.document.max() > 0
+
+    @property
+    def order(self):
+        """The order in which elements are drawn: words are listed, or documents."""
+        counts = np.bincount(self.document), np.bincount(self.word)
+        documents, words = (n @ np.minimum(n, self.size) for n in counts)
+        by_words = self.is_of_documents and self.is_alike and documents < words
+        return np.argsort(self.word if by_words else self.document, kind="stable")
+
+    def log_density(self, z):
+        """The log density of labels, but for a constant: shares and words integrated out."""
+        shares = np.zeros((self.document.max() + 1, self.size))
+        words = np.zeros((self.size, len(self.eta)))
+        np.add.at(shares, (self.document, z), 1)
+        np.add.at(words, (z, self.word), 1)
+        return sum(
+            (gammaln(n + a).sum(axis=1) - gammaln((n + a).sum(axis=1))).sum()
+            for n, a in ((shares, self.alpha), (words, self.eta))
+        )
+
+    def conditional(self, z, n):
+        """The probabilities of the label of an element, given those of the others."""
+        others = np.arange(len(z)) != n
+        here = others & (self.document == self.document[n])
+        alike = others & (self.word == self.word[n])
+        of_document, of_word, every = (
+            np.bincount(z[kept], minlength=self.size) for kept in (here, alike, others)
+        )
+        logs = np.log(of_document + self.alpha) + np.log(of_word + self.eta[self.word[n]])
+        logs -= np.log(every + self.eta.sum())
+        return np.exp(logs - logsumexp(logs))
+
+
+def of_words(size=5, *, is_sorted=True, seed=1, **given):
+    rng = np.random.default_rng(seed)
+    document, word = rng.integers(4, size=24), rng.integers(6, size=24)
+    document[0] = 4  # (one token alone)
+    document = np.sort(document) if is_sorted else document
+    settings = {"alpha": 0.1, "eta": 0.02} | given
+    return Words(document, word, size=size, vocabulary=6, names=("theta", "phi"), **settings)
+
+
+CASES = {
+    "topics": of_words(),
+    "documents in any order": of_words(is_sorted=False),
+    "one topic": of_words(1),
+    "two topics": of_words(2),
+    "many topics": of_words(40),
+    "shares by topic": of_words(alpha=[0.1, 0.7, 1.4, 0.3, 2.0]),
+    "words by word": of_words(eta=[0.1, 0.7, 1.4, 0.3, 2.0, 0.01]),
+    "priors of almost zero": of_words(alpha=1e-300, eta=1e-200),
+    "documents of two words": Words(
+        np.arange(20) // 2, np.arange(20) % 3, 0.3, 0.6, 7, 3, ("theta", "phi")
+    ),
+    "words of one document": Words(
+        np.zeros(15, int), np.arange(15) % 4, 0.4, 0.3, 4, 4, ("theta", "phi")
+    ),
+}
+
+
+class Drawn:
+    """Sweeps of plain loops whose draws are noted, or chosen by a script of labels."""
+
+    def __init__(self, program, script=None):
+        self.program, self.script = program, script
+        self.scope = plain(program.module)
+        self.own = self.scope["label_in_buckets"]
+        self.scope["label_in_buckets"] = self.drawn
+        self.scope["one_more"] = self.listed
+        self.found, self.arrays, self.probability = [], None, 1.0
+
+    def drawn(self, rng, *given):
+        weights, (*_, tree) = weights_in(*given), given
+        sums = tree[2::2] + tree[3::2]
+        np.testing.assert_array_equal(tree[1 : len(sums) + 1], sums)
+        probabilities = weights / weights.sum()
+        self.found.append((self.arrays["z"].copy(), probabilities))
+        if self.script is None:
+            return self.own(rng, *given)
+        label = next(self.script)
+        self.probability *= probabilities[label]
+        return label
+
+    def listed(self, *given):
+        """An element that comes into a list, or leaves it."""
+        self.lists = given[-2:]
+        return kernels.one_more(*given)
+
+    def sweep(self, state, rng, sweeps=1):
+        """Labels after sweeps from a state."""
+        self.arrays = self.program.arrays_of(copy.deepcopy(state))
+        arguments = self.program.arguments(rng, self.arrays, ())
+        Runner(self.program, self.scope["run"]).sweep(arguments, sweeps)
+        return self.arrays["z"]
+
+
+def sampler_for(case):
+    return gp.compile(case.model(), collapse=case.names)
+
+
+def started(sampler, seed=3):
+    (chain,), _ = sampler.initial_states(1, seed)
+    return chain.state, chain.rng
+
+
+def is_by_buckets(program):
+    kernels_of = {s.kernel for s in every(program.sweep_value.statements) if isinstance(s, Draw)}
+    return "label_in_buckets" in kernels_of
+
+
+def farthest(case, program, state, rng, sweeps=3):
+    """How far the probabilities of draws are from the conditionals."""
+    drawn = Drawn(program)
+    drawn.sweep(state, rng, sweeps)
+    wanted = [*case.order] * sweeps
+    pairs = zip(wanted, drawn.found, strict=True)
+    return max(np.abs(p - case.conditional(z.ravel(), n)).max() for n, (z, p) in pairs)
+
+
+@pytest.mark.usefixtures("forced")
+@pytest.mark.parametrize("name", CASES)
+def test_labels_are_drawn_from_their_conditional(name):
+    case = CASES[name]
+    sampler = sampler_for(case)
+    program = sampler.loops()
+    assert is_by_buckets(program)
+
+    assert farthest(case, program, *started(sampler)) < 1e-12
+
+
+@pytest.mark.usefixtures("forced")
+@pytest.mark.parametrize("is_of_documents", [True, False])
+def test_a_sweep_leaves_the_posterior_of_labels_as_it_is(is_of_documents):
+    """The matrix of a sweep, from the probabilities of all paths that draws may take."""
+    documents = [1, 0, 0, 1] if is_of_documents else [0] * 4
+    case = Words(documents, [0, 1, 1, 0], [0.3, 0.9], [0.2, 0.7], 2, 2, ("theta", "phi"))
+    sampler = sampler_for(case)
+    program, (state, rng) = sampler.loops(), started(sampler)
+    states = [np.array(z) for z in product(range(2), repeat=4)]
+    logs = np.array([case.log_density(z) for z in states])
+    posterior = np.exp(logs - logsumexp(logs))
+    transition = np.zeros((16, 16))
+    for before in range(16):
+        for path in product(range(2), repeat=4):
+            drawn = Drawn(program, iter(path))
+            after = drawn.sweep({**state, "z": states[before]}, rng)
+            transition[before, int("".join(map(str, after)), 2)] += drawn.probability
+
+    np.testing.assert_allclose(transition.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(posterior @ transition, posterior, atol=1e-14)
+    assert (transition > 0).all()
+
+
+@pytest.mark.usefixtures("forced")
+def test_documents_may_be_a_dim_of_the_labels():
+    sampler = sampler_of(*NAMED["topics_of_a_table-theta-phi"])
+    case = Words(np.repeat([0, 1], 3), [0, 1, 1, 2, 1, 0], 0.7, 0.4, 2, 3, ())
+    program = sampler.loops()
+    assert is_by_buckets(program)
+
+    assert farthest(case, program, *started(sampler)) < 1e-12
+
+
+@pytest.mark.usefixtures("forced")
+def test_lists_have_the_counts_of_the_last_labels():
+    case = CASES["topics"]
+    sampler = sampler_for(case)
+    drawn = Drawn(sampler.loops())
+    z = drawn.sweep(*started(sampler), 2)
+    entries, used = drawn.lists
+
+    first = 0
+    for word in range(6):
+        own = entries[first : first + used[word]]
+        counts = Counter(z[case.word == word].tolist())
+        assert {int(e) & kernels.LAST_BITS: int(e) >> kernels.LABEL_BITS for e in own} == counts
+        first += int((case.word == word).sum())
+
+
+@pytest.mark.usefixtures("forced")
+@pytest.mark.parametrize(
+    "name", ["topics", pytest.param("words of one document", marks=pytest.mark.slow)]
+)
+def test_compiled_scans_by_buckets_draw_what_plain_ones_draw(name):
+    pytest.importorskip("numba")
+    sampler = sampler_for(CASES[name])
+    program = sampler.loops()
+    chains = []
+    for runner in (program.plain(), program.compiled()):
+        state, stream = started(sampler)
+        arrays = program.arrays_of(copy.deepcopy(state))
+        runner.sweep(program.arguments(stream, arrays), 5)
+        chains.append((arrays["z"], stream.bit_generator.state))
+    (plain_labels, stream), (labels, other_stream) = chains
+
+    np.testing.assert_array_equal(labels, plain_labels)
+    assert stream == other_stream
+
+
+# ---- which scans --------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("forced")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    {
+        "topics-theta-phi": True,
+        "topics_of_a_table-theta-phi": True,
+        "labels_of_labels-w-table": False,  # (the words are labels that are drawn)
+        "words_by_group-w-phi": False,  # (sums of words by label and group)
+        "topics-phi": False,  # (shares that are drawn, by document)
+        "normals-w": False,
+        "answers-w-p": False,
+    }.items(),
+)
+def test_which_scans_have_buckets(name, expected):
+    assert is_by_buckets(sampler_of(*NAMED[name]).loops()) == expected
+
+
+# Priors of words or of shares by dims: buckets need a base that no label changes in one grouping,
+# and a rest that no group changes without its counts in the other.
+PRIORS = {
+    ("eta", "k"): True,
+    ("eta", "vocab"): True,
+    ("eta", "k", "vocab"): False,
+    ("alpha", "k"): True,
+    ("alpha", "doc"): True,
+    ("alpha", "doc", "k"): False,
+}
+
+
+@pytest.mark.usefixtures("forced")
+@pytest.mark.parametrize(("prior", "expected"), [*PRIORS.items()])
+def test_which_priors_have_buckets(prior, expected):
+    (by, *dims), rng = prior, np.random.default_rng(1)
+    coords = {"doc": 3, "k": 3, "vocab": 4, "n": 12}
+    with gp.Model(coords=coords) as m:
+        own = gp.Data(by, rng.gamma(2, size=[coords[d] for d in dims]), dims=tuple(dims))
+        alpha, eta = (own if by == n else 0.3 for n in ("alpha", "eta"))
+        theta = gp.Dirichlet("theta", alpha, dims=("doc", "k"), event="k")
+        phi = gp.Dirichlet("phi", eta, dims=("k", "vocab"), event="vocab")
+        doc = gp.Index("doc_of", rng.integers(3, size=12), of="doc", dims="n")
+        z = gp.Categorical("z", theta[doc], dims="n", event="k")
+        gp.Categorical("y", phi[z], dims="n", event="vocab", observed=rng.integers(4, size=12))
+
+    assert is_by_buckets(gp.compile(m, collapse=("theta", "phi")).loops()) == expected
+
+
+@pytest.mark.parametrize(("topics", "expected"), [(20, False), (1000, True)])
+def test_many_labels_are_drawn_by_buckets(topics, expected):
+    sampler = gp.compile(lda.model(lda.bars(), topics=topics), **lda.WAYS["collapsed"])
+    assert is_by_buckets(sampler.loops()) == expected
+
+
+# ---- planted bugs ------------------------------------------------------------------------------
+
+
+def without(kind):
+    """A statement is left out."""
+    return lambda s: () if is_of(s, kind) else None
+
+
+def twice(kind):
+    """A statement is carried out twice."""
+    return lambda s: (s, s) if is_of(s, kind) else None
+
+
+def is_of(s, kind):
+    return isinstance(s, kind) if isinstance(kind, type) else getattr(s, "kernel", "") == kind
+
+
+WRONG = {
+    "a label that does not leave its list": without("one_less"),
+    "a label that does not come into its list": without("one_more"),
+    "a weight that is not brought up to date": without("weight_in_tree"),
+    "sums that are not made": without("tree_of_sums"),
+    "a count that is left out": without(Add),
+    "a count that is added twice": twice(Add),
+    "a label in a list twice": twice("one_more"),
+    "a value that is not stored": without(Store),
+}
+
+
+@pytest.mark.usefixtures("forced")
+@pytest.mark.parametrize("name", WRONG)
+def test_planted_bugs_are_caught(name):
+    case = CASES["many topics"]
+    sampler = sampler_for(case)
+    right = sampler.loops()
+    statements, tried = right.sweep_value.statements, 0
+    place = next(n for n, s in enumerate(statements) if getattr(s, "kernel", "") == "tree_of_sums")
+    scan, rest = statements[: place + 2], statements[place + 2 :]
+    assert isinstance(scan[-1], Loop)
+    for changed in mutants(scan, WRONG[name]):
+        value = replace(right.sweep_value, statements=(*changed, *rest))
+        program = LoopProgram.of(value, sampler.data, sampler.schedule.whole.sizes)
+        assert is_caught(case, program, *started(sampler))
+        tried += 1
+    assert tried
+
+
+def is_caught(case, program, state, rng):
+    """Whether probabilities are off, or nothing can be drawn."""
+    try:
+        return not farthest(case, program, state, rng) < 1e-12
+    except (AssertionError, IndexError, ValueError):
+        return True
