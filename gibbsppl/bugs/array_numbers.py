@@ -16,7 +16,6 @@ from collections.abc import Callable
 from functools import reduce
 
 import numpy as np
-from scipy.linalg import expm
 
 from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.syntax import MOST_POSITIONS
@@ -120,6 +119,8 @@ def determinant(m: Array, *, axes: Axes) -> Array:
 
 def exponential(m: Array, *, axes: Axes) -> Array:
     """The exponential of a matrix."""
+    from scipy.linalg import expm  # noqa: PLC0415  (it takes long to import)
+
     return expm(np.asarray(m, float))
 
 

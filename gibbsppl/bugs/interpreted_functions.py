@@ -20,8 +20,7 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
-from scipy.linalg import expm
+from scipy import special
 
 from gibbsppl.bugs.interpreted_densities import DENSITIES, Density
 from gibbsppl.bugs.interpreted_scalars import Floats, Numbers
@@ -53,6 +52,13 @@ def _power(a: Numbers, b: Numbers) -> Numbers:
 
 def _chosen(c: Numbers, a: Numbers, b: Numbers) -> Numbers:
     return np.where(np.not_equal(c, 0), a, b)
+
+
+def _exponential(m: Floats) -> Floats:
+    """The exponential of a matrix."""
+    from scipy.linalg import expm  # noqa: PLC0415  (it takes long to import)
+
+    return expm(np.asarray(m, float))
 
 
 def _interpolated(e: float, x: Floats, y: Floats) -> float:
@@ -170,7 +176,7 @@ FUNCTIONS: Mapping[str, Callable[..., Numbers]] = MappingProxyType({
     "inverse.chol": np.linalg.inv,
     "inverse.lu": np.linalg.inv,
     "det": np.linalg.det,
-    "mexp": lambda m: expm(np.asarray(m, float)),
+    "mexp": _exponential,
     "sort": lambda v: np.array(sorted(v)),
     "order": _order,
     "ranked": lambda v, s: sorted(v)[int(s) - 1],
@@ -216,9 +222,9 @@ def _quantile(density: Density, p: float, *parameters: float) -> float:
         wanted = p * (1 - 64 * np.finfo(float).eps)
         every = np.arange(low, high + 1)
         return next(float(k) for k in every if _cumulative(density, k, *parameters) >= wanted)
-    return float(
-        optimize.brentq(lambda x: _cumulative(density, x, *parameters) - p, low, high, xtol=1e-300)
-    )
+    from scipy.optimize import brentq  # noqa: PLC0415  (it takes long to import)
+
+    return float(brentq(lambda x: _cumulative(density, x, *parameters) - p, low, high, xtol=1e-300))
 
 
 _KINDS: Mapping[str, Callable[..., Numbers]] = {
