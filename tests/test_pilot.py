@@ -5,7 +5,8 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.initial.pilot import best_start, observed_log_density
+from gibbsppl.initial.log_densities import LogDensities
+from gibbsppl.initial.pilot import best_start
 from gibbsppl.initial.search import initial_state
 from models import rats
 
@@ -26,10 +27,11 @@ def test_growth_curves_never_start_as_noise(sd_prior):
     }
     as_noise = near | {"a": np.zeros(30), "b": np.zeros(30)}
     as_noise |= {"tau": 0.5e-4} if sd_prior == "gamma" else {"sd": 100.0}
-    halfway = np.mean([observed_log_density(graph, {**data, **s}) for s in (near, as_noise)])
+    densities = LogDensities(graph)
+    halfway = np.mean([densities.of_observations({**data, **s}) for s in (near, as_noise)])
     for seed in range(12):
         start, _ = best_start(np.random.default_rng(seed), *parts(sampler))
-        assert observed_log_density(graph, {**data, **start}) > halfway
+        assert densities.of_observations({**data, **start}) > halfway
 
 
 def test_without_pilot_runs_some_would():
@@ -38,7 +40,7 @@ def test_without_pilot_runs_some_would():
     fits = []
     for seed in range(6):
         start, _ = initial_state(np.random.default_rng(seed), graph, data)
-        fits.append(observed_log_density(graph, {**data, **start}))
+        fits.append(LogDensities(graph).of_observations({**data, **start}))
 
     assert min(fits) < -1000
 

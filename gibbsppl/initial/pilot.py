@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,14 +19,14 @@ import sympy as sp
 
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import StartError
+from gibbsppl.initial.log_densities import LogDensities, compiled_where_it_pays, observed
 from gibbsppl.initial.search import initial_state
 from gibbsppl.initial.unitless import only_for, unitless_scales
-from gibbsppl.model.density import log_density
 from gibbsppl.model.evaluation import Floats, Values
-from gibbsppl.model.graph import Factor, Graph, Statement
+from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.run.chains import FAILURES, Chain
-from gibbsppl.run.engines import Engine, Interpreted
+from gibbsppl.run.engines import Compiled, Engine, Interpreted
 
 # A scale is moved by a factor of exp(5), about 150: two such moves, one a round, cover what vague
 # priors leave open (variances over nine orders of magnitude), and three sweeps suffice for
@@ -63,13 +63,17 @@ def widest(attempt: Callable[[float, bool], Start]) -> Start:
 
 @dataclass(frozen=True, slots=True)
 class Pilots:
-    """The needs of short runs: a graph with its data, a program, the engine of its sweeps."""
+    """The needs of short runs: a graph with its data, a program, the engine of its sweeps.
+
+    ``densities`` are the log densities of the graph, by default interpreted.
+    """
 
     graph: Graph
     data: Values
     program: Program
     constants: Constants
     engine: Engine
+    densities: LogDensities | None = None
 
     def starts(
         self,
@@ -82,10 +86,19 @@ class Pilots:
         ``check`` raises an error where a state is no start; it is told whether it is the ``first``.
         """
         found, notes = list[Chain](), dict[str, str]()
-        for rng, init in zip(streams, inits, strict=True):
-            state, notes = self.start(rng, init, partial(check, first=not found))
+        both = [*zip(streams, inits, strict=True)]
+        own = self.with_loops(len(both)) if isinstance(self.engine, Compiled) else self
+        for rng, init in both:
+            state, notes = own.start(rng, init, partial(check, first=not found))
             found.append(Chain(state, rng))
         return found, notes
+
+    def with_loops(self, chains: int) -> Pilots:
+        """The same with log densities in loops, where so many chains evaluate them often enough."""
+        bounded = sum(_numeric_bounds(s) is not None for s in self.graph.latent)
+        candidates = 1 + min(2 * bounded, CANDIDATES)
+        evaluations = chains * (1 + ROUNDS * candidates)
+        return replace(self, densities=compiled_where_it_pays(self.graph, self.data, evaluations))
 
     def start(
         self, rng: np.random.Generator, init: Values | None, check: Callable[[State], None]
@@ -136,20 +149,23 @@ def _after_pilots(
     """The best start, its notes, and whether sweeps go on from a candidate, if any is tried."""
     graph, data, program = pilots.graph, pilots.data, pilots.program
     mend = program.mended_by(rng, pilots.constants)
-    start, notes = initial_state(rng, graph, data, init, mend=mend, **settings)
-    if init or not _observed(graph):
+    densities = pilots.densities or LogDensities(graph)
+    start, notes = initial_state(rng, graph, data, init, mend=mend, densities=densities, **settings)
+    if init or not observed(graph):
         return start, notes, True
     best, highest = start, -np.inf
     drawn = set(start).union(*program.step_variables.values())
     for _ in range(ROUNDS):
         for candidate in _candidates(rng, graph, data, best, drawn):
-            fit = _fit_after_sweeps(pilots, rng, candidate)
+            fit = _fit_after_sweeps(pilots, densities, rng, candidate)
             if fit > highest:
                 best, highest = candidate, fit
     return best, notes, highest > -np.inf
 
 
-def _fit_after_sweeps(pilots: Pilots, rng: np.random.Generator, state: State) -> float:
+def _fit_after_sweeps(
+    pilots: Pilots, densities: LogDensities, rng: np.random.Generator, state: State
+) -> float:
     """The log density of the observations after a few sweeps from a state, made in place.
 
     Each candidate has a stream of its own: what is drawn from extreme ones, in whatever order,
@@ -162,7 +178,7 @@ def _fit_after_sweeps(pilots: Pilots, rng: np.random.Generator, state: State) ->
             while chain.sweep < SWEEPS - 1:
                 pilots.engine.sweeps(chain, SWEEPS - 1 - chain.sweep)
             pilots.engine.sweeps(chain, 1, is_whole=True)
-            return observed_log_density(pilots.graph, {**pilots.data, **state})
+            return densities.of_observations({**pilots.data, **state})
     except FAILURES:
         return -np.inf
 
@@ -198,19 +214,6 @@ def _moved(graph: Graph, data: Values) -> list[Statement]:
     """
     unitless = unitless_scales(graph, data)
     return [s for s in graph.latent if not only_for(graph, s.target.array.name, unitless)]
-
-
-def _observed(graph: Graph) -> tuple[Factor, ...]:
-    """The factors that say how likely the observations are."""
-    seen = tuple(s for s in graph.statements if s.known != 0)
-    return (*seen, *(p for p in graph.potentials if p.of is not None))
-
-
-def observed_log_density(graph: Graph, values: Values) -> float:
-    """The log density of what was observed, given everything else; -inf if it is not a number."""
-    terms = (log_density(f, values, graph.sizes) for f in _observed(graph))
-    total = float(sum(np.sum(t) for t in terms))
-    return total if np.isfinite(total) else -np.inf
 
 
 def _numeric_bounds(statement: Statement) -> tuple[float, float] | None:

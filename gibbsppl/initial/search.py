@@ -38,12 +38,13 @@ from gibbsppl.errors import StartError
 from gibbsppl.initial.dispersed import CANDIDATES, VAGUE_IN_DATA_SCALES, Start, dispersed
 from gibbsppl.initial.feasible import free_in
 from gibbsppl.initial.inits import checked_init
+from gibbsppl.initial.log_densities import LogDensities
 from gibbsppl.initial.nearing import brought_nearer
 from gibbsppl.initial.requirements import requirements_of
 from gibbsppl.initial.unitless import unitless_scales
 from gibbsppl.initial.zero_density import why_impossible
-from gibbsppl.model.density import log_density
-from gibbsppl.model.evaluation import Floats, Sizes, Values, largest_power
+from gibbsppl.model.density import Told
+from gibbsppl.model.evaluation import Sizes, Values, largest_power
 from gibbsppl.model.forward import State, as_declared
 from gibbsppl.model.graph import Factor, Graph, Potential, Statement
 from gibbsppl.pieces.outcomes import with_outcomes
@@ -91,7 +92,7 @@ def describe() -> str:
     )
 
 
-def initial_state(
+def initial_state(  # noqa: PLR0913  (settings, all named at the call)
     rng: np.random.Generator,
     graph: Graph,
     data: Values,
@@ -100,6 +101,7 @@ def initial_state(
     spread: float = 1.0,
     settle: bool = True,
     mend: Mend | None = None,
+    densities: LogDensities | None = None,
 ) -> tuple[State, dict[str, str]]:
     """A state of positive density, and for each variable a note that says where it comes from.
 
@@ -107,8 +109,9 @@ def initial_state(
     are NaN or masked come from the rule. ``spread`` is the share of the usual spread to begin
     with. ``settle``: a start that is as good as impossible is moved to where there is room (by many
     more draws). ``mend`` may change a state of zero density in place (a sweep draws labels that the
-    observations allow); what is fixed stays fixed.
+    observations allow); what is fixed stays fixed. ``densities`` are by default interpreted.
     """
+    densities = densities or LogDensities(graph)
     asked = checked_init(graph, data, init or {})
     given = {n: a for n, a in asked.items() if not np.isnan(a).any()}
     swept = mend if len(given) == len(asked) else None
@@ -122,18 +125,18 @@ def initial_state(
             present=attempt % 2 == 1, by_rule=by_rule, unitless=unitless,
         )  # fmt: skip
         again = replace(start, rng=copy.deepcopy(rng))
-        found = _found(start, data, given)
+        found = _found(densities, start, data, given)
         if swept is not None and not found.is_possible:
-            found = _mended(graph, found, swept, given)
+            found = _mended(densities, found, swept, given)
         elif settle and found.is_possible and not found.has_room:
-            found = _settled(rng, again, found, data, given)
+            found = _settled(densities, rng, again, found, data, given)
         if found.is_possible:
             return _as_start(graph, found, asked)
         tried.append(found)
     for nearest in sorted(tried, key=lambda t: t.impossible)[:SEARCHES]:
-        moved = _searched(rng, nearest, graph, asked)
+        moved = _searched(densities, rng, nearest, asked)
         if swept is not None and not moved.is_possible:
-            moved = _mended(graph, moved, swept, given)
+            moved = _mended(densities, moved, swept, given)
         if moved.is_possible:
             return _as_start(graph, moved, asked)
     raise StartError(_why_not(graph, found.values, found.terms, asked))
@@ -147,17 +150,17 @@ def _as_start(graph: Graph, found: _Found, asked: Values) -> tuple[State, dict[s
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The values of one attempt, the log densities of each factor, and notes."""
+    """The values of one attempt, what is told of each factor's log density, and notes."""
 
     values: State
-    terms: Mapping[str, Floats]
+    terms: Mapping[str, Told]
     notes: Mapping[str, str]
     overflows: bool
 
     @property
     def log_density(self) -> float:
         """The log density of all factors."""
-        return float(sum(t.sum() for t in self.terms.values()))
+        return float(sum(t.total for t in self.terms.values()))
 
     @property
     def worth(self) -> float:
@@ -172,7 +175,7 @@ class _Found:
     @property
     def impossible(self) -> int:
         """The number of elements whose density is zero or no number."""
-        return sum(int((~np.isfinite(t)).sum()) for t in self.terms.values())
+        return sum(t.lost for t in self.terms.values())
 
     @property
     def least(self) -> float:
@@ -182,16 +185,17 @@ class _Found:
     @property
     def has_room(self) -> bool:
         """Whether nothing is too large, and no element's density too small, for a number."""
-        return not self.overflows and all(t.min(initial=0.0) > LEAST for t in self.terms.values())
+        return not self.overflows and all(t.least > LEAST for t in self.terms.values())
 
 
-def _found(start: Start, data: Values, given: Values) -> _Found:
+def _found(densities: LogDensities, start: Start, data: Values, given: Values) -> _Found:
     values = dispersed(start, data, given)
-    return _looked_at(start.graph, values, start.notes)
+    return _looked_at(densities, values, start.notes)
 
 
-def _looked_at(graph: Graph, values: State, notes: Mapping[str, str]) -> _Found:
-    terms = {f.name: np.asarray(log_density(f, values, graph.sizes)) for f in graph.factors}
+def _looked_at(densities: LogDensities, values: State, notes: Mapping[str, str]) -> _Found:
+    graph = densities.graph
+    terms = densities.of(graph.factors, values)
     return _Found(values, terms, notes, overflows(graph.factors, values, graph.sizes))
 
 
@@ -209,16 +213,20 @@ def overflows(factors: Iterable[Factor], values: Values, sizes: Sizes) -> bool:
     return any(not largest < LARGEST for largest in found)
 
 
-def _mended(graph: Graph, found: _Found, mend: Mend, given: Values) -> _Found:
+def _mended(densities: LogDensities, found: _Found, mend: Mend, given: Values) -> _Found:
     """What is made of values of zero density; what is given stays."""
+    graph = densities.graph
     state = {n: as_declared(graph, n, found.values[n]) for n in graph.drawn}
     mend(state)
     values = {**found.values, **state, **given}
-    return _looked_at(graph, values, found.notes)
+    return _looked_at(densities, values, found.notes)
 
 
-def _searched(rng: np.random.Generator, found: _Found, graph: Graph, asked: Values) -> _Found:
+def _searched(
+    densities: LogDensities, rng: np.random.Generator, found: _Found, asked: Values
+) -> _Found:
     """A start moved to where the requirements of the model are met, or nearer to there."""
+    graph = densities.graph
     # Few models come here, and scipy.optimize takes long to import.
     from gibbsppl.initial.polyhedra import inside_linear  # noqa: PLC0415
 
@@ -226,11 +234,16 @@ def _searched(rng: np.random.Generator, found: _Found, graph: Graph, asked: Valu
     requirements = requirements_of(with_outcomes(graph, found.values))
     values = inside_linear(graph, requirements, found.values, free)
     values = brought_nearer(graph, requirements, values, free, rng)
-    return _looked_at(graph, values, found.notes)
+    return _looked_at(densities, values, found.notes)
 
 
 def _settled(
-    rng: np.random.Generator, start: Start, found: _Found, data: Values, given: Values
+    densities: LogDensities,
+    rng: np.random.Generator,
+    start: Start,
+    found: _Found,
+    data: Values,
+    given: Values,
 ) -> _Found:
     """A start that is as good as impossible, drawn again with as much spread as there is room for.
 
@@ -244,7 +257,7 @@ def _settled(
     def with_spread(halvings: int, own: Mapping[str, float]) -> _Found:
         stream, shrink = copy.deepcopy(start.rng), start.shrink * 0.5**halvings
         again = replace(start, rng=stream, shrink=shrink, own=own, notes={}, by_rule=by_rule)
-        return _found(again, data, given)
+        return _found(densities, again, data, given)
 
     centre = with_spread(HALVINGS, {})
     if centre.worth == -math.inf and not by_rule:
@@ -284,8 +297,8 @@ def _is_measured(statement: Statement) -> bool:
     return statement.support.kind in ("real", "vector")
 
 
-def _why_not(graph: Graph, values: Values, terms: Mapping[str, Floats], given: Values) -> str:
-    bad = [n for n, t in terms.items() if not np.isfinite(t).all()]
+def _why_not(graph: Graph, values: Values, terms: Mapping[str, Told], given: Values) -> str:
+    bad = [n for n, t in terms.items() if t.lost]
     reads = {f.name: f for f in graph.factors}
     read = sorted({str(x.array) for n in bad for x in leaves_of(reads[n].log_density)} & set(given))
     advice = f"change the init of {', '.join(read)}" if read else "pass values with init={...}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -45,8 +45,7 @@ def log_joint(graph: Graph, values: Values) -> float:
 
 def log_terms(graph: Graph, values: Values) -> dict[str, float]:
     """The log density of each factor, summed over its elements, by the factor's name."""
-    with np.errstate(invalid="ignore"):  # (a sum of infinities of both signs is no number)
-        return {f.name: float(log_density(f, values, graph.sizes).sum()) for f in graph.factors}
+    return {f.name: told_of(f, values, graph.sizes).total for f in graph.factors}
 
 
 def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
@@ -60,6 +59,27 @@ def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
         if isinstance(factor, Statement):
             density = np.where(_is_possible(factor, values, sizes), density, -np.inf)
     return np.broadcast_to(density, tuple(map(len, factor.over)))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of a factor's log density: its total, the least, how many are no finite number.
+
+    ``least`` is at most 0.
+    """
+
+    total: float
+    least: float
+    lost: int
+
+
+def told_of(factor: Factor, values: Values, sizes: Sizes) -> Told:
+    """What is told of the log density of a factor."""
+    found = log_density(factor, values, sizes)
+    with np.errstate(invalid="ignore"):  # (a sum of infinities of both signs is no number)
+        total = float(found.sum())
+    least = float(np.fmin.reduce(found, axis=None, initial=0.0))
+    return Told(total, least, int((~np.isfinite(found)).sum()))
 
 
 def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
@@ -253,7 +273,7 @@ def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
     if statement.lower is not None or statement.upper is not None:
         full = statement.family.support(statement.event, **dict(statement.arguments))
         possible = possible & contains(full, target, region)
-    for support, argument in _numbers_of(statement, statement.arguments):
+    for support, argument in numbers_of(statement, statement.arguments):
         possible = possible & contains(support, argument, statement.over)
     if statement.support.kind == "simplex":
         entries = evaluate(target, region, values, sizes)
@@ -268,7 +288,7 @@ def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -
     """
     written = statement.spelled or statement.arguments
     with np.errstate(all="ignore"):
-        for support, argument in _numbers_of(statement, written):
+        for support, argument in numbers_of(statement, written):
             lower, found, upper = (
                 evaluate(sp.sympify(e), statement.over, values, sizes)
                 for e in (support.lower, argument, support.upper)
@@ -287,7 +307,7 @@ def has_overflowed(statement: Statement, values: Values, sizes: Sizes) -> bool:
     """
     written = statement.spelled or statement.arguments
     with np.errstate(all="ignore"):
-        for _, argument in _numbers_of(statement, dict.fromkeys((*written, *statement.arguments))):
+        for _, argument in numbers_of(statement, dict.fromkeys((*written, *statement.arguments))):
             found = evaluate(argument, statement.over, values, sizes)
             is_written = any(argument == a for _, a in written)
             if is_written and not argument.is_number and np.isinf(found).any():
@@ -297,7 +317,7 @@ def has_overflowed(statement: Statement, values: Values, sizes: Sizes) -> bool:
     return False
 
 
-def _numbers_of(
+def numbers_of(
     statement: Statement, arguments: Iterable[tuple[str, Expr]]
 ) -> Iterator[tuple[Support, Expr]]:
     """The support and the value of each parameter that is a number."""

@@ -54,7 +54,7 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
             w.add(*_rate(name))
     outputs = (*(d.name for d in schedule.graph.deterministics), *map(rate_of, w.walks))
     tables = (*w.tables.values(), *w.groups.tables)
-    arrays = w.arrays | _arrays(w, (*statements, *found))
+    arrays = w.arrays | arrays_of(w, (*statements, *found))
     return Sweep(
         schedule.graph.name,
         arrays,
@@ -107,7 +107,7 @@ def _rate(step: str) -> tuple[Statement, ...]:
     return Let(rate_of(step), (), value), Store(accepted, ZERO), Store(proposed, ZERO)
 
 
-def _arrays(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:
+def arrays_of(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:
     """The facts of the arrays of the model that statements read or change."""
     used = names_in(statements)
     local = {s.name for s in every(statements) if isinstance(s, Let)}

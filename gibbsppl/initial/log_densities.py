@@ -1,0 +1,88 @@
+"""Log densities at candidates for a start: by the plain interpreter, or in loops where that pays.
+
+Comes in: a graph, its data, how often log densities will be evaluated. Loops of a factor are
+compiled where the interpreter would take longer for all of these: that depends on the model, its
+sizes and the number of chains alone. Where a factor has no loops, it is interpreted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gibbsppl.algebra.expressions import Expr, Over
+from gibbsppl.algebra.ranges import range_of
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.model.density import Told, told_of
+from gibbsppl.model.evaluation import Sizes, Values
+from gibbsppl.model.graph import Factor, Graph
+
+if TYPE_CHECKING:
+    from gibbsppl.code.density_program import DensityProgram
+
+# CPU seconds that the interpreter takes for a number of those that are summed, at a position of a
+# factor; and that loops of a factor take to be made and compiled.
+A_NUMBER, COMPILING = 30e-9, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogDensities:
+    """The log densities of a graph's factors; those ``in_loops`` are, by the factor's name."""
+
+    graph: Graph
+    in_loops: Mapping[str, DensityProgram] = field(default_factory=dict)
+
+    def of(self, factors: Iterable[Factor], values: Values) -> dict[str, Told]:
+        """What is told of each factor, by its name."""
+        return {f.name: self._one(f, values) for f in factors}
+
+    def of_observations(self, values: Values) -> float:
+        """The log density of what was observed, given all else; -inf if it is not a number."""
+        found = sum(t.total for t in self.of(observed(self.graph), values).values())
+        return found if math.isfinite(found) else -math.inf
+
+    def _one(self, factor: Factor, values: Values) -> Told:
+        program = self.in_loops.get(factor.name)
+        if program is not None and program.can_read(values):
+            return program(values)
+        return told_of(factor, values, self.graph.sizes)
+
+
+def observed(graph: Graph) -> tuple[Factor, ...]:
+    """The factors that say how likely the observations are."""
+    seen = tuple(s for s in graph.statements if s.known != 0)
+    return (*seen, *(p for p in graph.potentials if p.of is not None))
+
+
+def compiled_where_it_pays(graph: Graph, data: Values, evaluations: int) -> LogDensities:
+    """The log densities, each of which is evaluated so often."""
+    found = {}
+    for factor in graph.factors:
+        if evaluations * numbers_of(factor, graph.sizes) * A_NUMBER > COMPILING:
+            from gibbsppl.code.density_program import DensityProgram  # noqa: PLC0415  (seldom)
+
+            try:
+                found[factor.name] = DensityProgram.of(graph, factor, data)
+            except NotLoweredError:
+                continue
+    return LogDensities(graph, found)
+
+
+def numbers_of(factor: Factor, sizes: Sizes) -> int:
+    """How many numbers the sums of a factor are of, at all of its positions."""
+    return math.prod(map(len, factor.over)) * _summed(factor.log_density, sizes)
+
+
+def _summed(expr: Expr, sizes: Sizes) -> int:
+    """How many numbers the largest sum in an expression is of.
+
+    >>> from gibbsppl.algebra.expressions import Array, Dim
+    >>> i, k = Dim("i"), Dim("k")
+    >>> x = Array("x")
+    >>> _summed(1 + Over(x[i] * Over(x[k] + i, k), i), {i: 5, k: 3})
+    15
+    """
+    inner = max((_summed(a, sizes) for a in expr.args), default=1)
+    return inner * len(range_of(expr, sizes)) if isinstance(expr, Over) else inner
