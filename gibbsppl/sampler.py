@@ -80,7 +80,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     conditional has no good closed form, data augmentation (an identity of ``gibbsppl.rewrites``)
     may give one: ``rewrites={"Polya-Gamma": True}`` applies a rule wherever it fits, ``False``
     forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``
-    integrates ``theta`` out and draws the labels that depend on it one after the other;
+    integrates ``theta`` out and draws the labels that depend on it one after the other, or if none
+    do, other variables, and then ``theta``;
     ``approximate=True`` draws all labels at once, each given the previous values of the others.
     ``exact=True`` refuses a sampler with a fallback move.
     Locations and scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) have a non-centred

@@ -444,6 +444,7 @@ SHAPE = ("a", [
     (FAMILIES["Gamma"].log_density(a, (), shape=sp.Integer(2), rate=b),),
     (FAMILIES["Gamma"].log_density(exp(z), (), shape=a, rate=a / b), I),
 ])  # fmt: skip
+SHAPE_AND_RATE = ("a", [(-loggamma(a), I), (loggamma(4 * a + sp.Rational(1, 10)),)])
 SPREAD = ("p", [
     (FAMILIES["Beta"].log_density(Expit(Array("z")[K]), (), a=p, b=b), K),
     (-p, K),
@@ -457,7 +458,8 @@ ROBUST = ("c", [(FAMILIES["StudentT"].log_density(z, (), nu=b, mu=c, tau=a), I)]
 LOG_SCALE = ("c", [(NORMAL(z, (), mu=h, tau=exp(c)), I)])
 CONCAVE = {
     "linear": LINEAR, "logistic": LOGISTIC, "probit": PROBIT, "counts": COUNTS, "walk": WALK,
-    "shape": SHAPE, "spread": SPREAD, "rate": RATE, "log scale": LOG_SCALE,
+    "shape": SHAPE, "shape, rate integrated out": SHAPE_AND_RATE, "spread": SPREAD, "rate": RATE,
+    "log scale": LOG_SCALE,
 }  # fmt: skip
 
 
@@ -520,6 +522,11 @@ def test_the_obstacle_is_named(case, statistic):
     assert piece in pieces
     assert found.kind not in ("concave", "affine", "constant")
     assert statistic.strip("-") in str(found)
+
+
+def test_functions_that_bend_more_than_others_at_all_positions_get_no_certificate():
+    """Second derivatives are about -4/a and 5/a."""
+    assert log_concave(pieces_of("a", SHAPE_AND_RATE[1][0], (loggamma(5 * a),)), "a", known) is None
 
 
 def test_elements_are_judged_one_by_one_given_the_others():

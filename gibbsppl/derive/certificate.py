@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
+from functools import partial
 
 from sympy import Add
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, leaves_of
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.bounds import Bound, Bounds
 from gibbsppl.analysis.curvature.kinds import CONCAVE, Certificate, Curvature
 from gibbsppl.analysis.curvature.reader import Reader
+from gibbsppl.derive.contractions import contracted, data_only
 from gibbsppl.pieces.split import Piece
 
 
@@ -48,11 +50,11 @@ Judged = tuple[tuple[Piece, ...], Curvature]
 def _judged(
     pieces: Iterable[Piece], array: str, bounds: Bounds, definite: Collection[str]
 ) -> list[Judged]:
-    """The pieces alone, or several of a factor or a statistic together, with their curvatures."""
+    """The pieces alone, or several of a factor, statistic or function together, with curvatures."""
     given = tuple(_given(p, array) for p in pieces)
     reader = Reader(array, _bounds_of_given(array, bounds), frozenset(definite))
     found: list[Judged] = [((p,), reader.read(_total((p,)))) for p in given]
-    for key in (_of_factor, _of_statistic):
+    for key in (_of_factor, _of_statistic, partial(_of_function, array)):
         groups: dict[Hashable, list[Judged]] = {}
         for judged in found:
             groups.setdefault(key(judged[0]), []).append(judged)
@@ -82,6 +84,16 @@ def _of_statistic(block: tuple[Piece, ...]) -> Hashable:
     return block[0].statistic, frozenset(r for r in block[0].over if r.dim in dims)
 
 
+def _of_function(array: str, block: tuple[Piece, ...]) -> Hashable:
+    """The key shared by pieces that are the same function of an element, at other arguments."""
+    places = leaves_of(block[0].statistic, (array,))
+    if len({p.statistic for p in block}) > 1 or len(places) != 1:
+        return block
+    dims = dims_of(*places)
+    own = frozenset(r for p in block for r in p.over if r.dim in dims)
+    return block[0].statistic.func, *places, own
+
+
 def _own_ranges(piece: Piece) -> frozenset[Range]:
     """The ranges of the piece's factor, without the ranges of opened sums."""
     return frozenset(r for r in piece.over if root_of(r.dim) == r.dim.name)
@@ -93,6 +105,8 @@ def _total(block: tuple[Piece, ...]) -> Expr:
         shared = {r.dim for r in _own_ranges(block[0])}
         return Add(*(_summed(p.coefficient * p.statistic, p, shared) for p in block))
     shared = dims_of(block[0].statistic)
+    if len({p.statistic for p in block}) > 1:
+        return Add(*(_contracted(p, shared) for p in block))
     return block[0].statistic * Add(*(_summed(p.coefficient, p, shared) for p in block))
 
 
@@ -103,6 +117,12 @@ def _summed(expr: Expr, piece: Piece, shared: Collection[Dim]) -> Expr:
             limits = (r.start, r.stop) if root_of(r.dim) == r.dim.name else ()
             expr = Over(expr, r.dim, *limits)
     return expr
+
+
+def _contracted(piece: Piece, shared: Collection[Dim]) -> Expr:
+    """The piece summed over the same ranges: what is the same at all positions is multiplied."""
+    ranges = [r for r in piece.over if r.dim not in shared]
+    return contracted(piece.coefficient * piece.statistic, ranges, data_only(()))
 
 
 def _given(piece: Piece, array: str) -> Piece:

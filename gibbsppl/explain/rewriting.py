@@ -34,8 +34,8 @@ def rewrites_told(
         for r in possible(graph, data, schedule.rewrites)
     ]
     more += [
-        f'collapse=("{name}",) would draw labels with {name} integrated out'
-        for name in collapsible(schedule.graph, data)
+        f'collapse=("{name}",) would draw {drawn} with {name} integrated out'
+        for name, drawn in collapsible(schedule.graph, data).items()
         if name not in collapsed
     ]
     lines = ["Rewrites", *(f"   made: {line}" for line in made)]

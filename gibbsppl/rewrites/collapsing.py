@@ -12,7 +12,6 @@ label of each element.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -74,7 +73,7 @@ class Scan:
 def collapsed(
     graph: Graph, data: Values, names: Collection[str]
 ) -> tuple[Graph, tuple[Scan, ...], tuple[Integral, ...]]:
-    """The graph with variables integrated out, the scans of the labels, and the integrals."""
+    """The graph with variables integrated out, scans of the labels that see them, the integrals."""
     latent = graph.drawn
     names = tuple(dict.fromkeys(names))
     for name in names:
@@ -86,11 +85,6 @@ def collapsed(
         _refuse_zeros(graph, data, statement)
     rest, integrals = integrated(graph, data, names)
     labels = [s for s in rest.latent if _is_seen(s, rest.marginals)]
-    if not labels:
-        raise CompileError(
-            f"collapse: no label depends on {', '.join(names)}, so that nothing could be drawn "
-            "with them integrated out; leave collapse= out."
-        )
     return rest, tuple(_scan(rest, data, s) for s in labels), integrals
 
 
@@ -159,16 +153,6 @@ def _refuse_zeros(graph: Graph, data: Values, statement: Statement) -> None:
             f"collapse: parameters of {statement.name} are 0 at some entries, where the integral "
             "has no value; leave these entries out of the dimension, or leave collapse= out."
         )
-
-
-def collapsible(graph: Graph, data: Values) -> tuple[str, ...]:
-    """The variables that can be integrated out, each by itself."""
-    found = []
-    for name in graph.drawn:
-        with contextlib.suppress(CompileError):
-            collapsed(graph, data, (name,))
-            found.append(name)
-    return tuple(found)
 
 
 def _is_seen(label: Statement, marginals: tuple[Marginal, ...]) -> bool:

@@ -24,6 +24,7 @@ from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed, refuse_pinned
+from gibbsppl.rewrites.integrals import Integral
 from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.leaves import (
     WithoutLeaves,
@@ -31,6 +32,7 @@ from gibbsppl.rewrites.leaves import (
     marginalise_leaves,
     with_leaves,
 )
+from gibbsppl.rewrites.marginal_draws import drawn_without
 from gibbsppl.rewrites.parts import taken_apart
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.search import (
@@ -272,10 +274,18 @@ def with_collapsed(
 ) -> Rewritten:
     """The model with labels drawn by a scan, given all but the variables named.
 
-    These are drawn right after the labels, the last to be integrated out first, each given those
-    drawn before it: together this is a draw from their joint conditional.
+    Where no label sees these, other variables are drawn so. They are drawn right afterwards, the
+    last to be integrated out first, each given those drawn before it: together this is a draw from
+    their joint conditional.
     """
     graph, scans, integrals = collapsed(model.graph, model.data, names)
+    if not scans:
+        if approximate:
+            raise CompileError(
+                f"approximate: no label depends on {', '.join(names)}, so that none is drawn by a "
+                "scan; leave approximate=True out."
+            )
+        return _with_marginal_draws(model, graph, integrals)
     for rewrite in model.rewrites:
         refuse_pinned(scans, rewrite.statement, rewrite.rule.name)
     scanned = {s.statement.name for s in scans}
@@ -301,6 +311,25 @@ def with_collapsed(
         else:
             stages.append(Stage(last.graph, (moved[drawn.name],), (drawn,)))
     stages.append(Stage(last.graph, _but(last.derived, skipped | own)))
+    return replace(model, stages=tuple(stages))
+
+
+def _with_marginal_draws(
+    model: Rewritten, marginal: Graph, integrals: tuple[Integral, ...]
+) -> Rewritten:
+    """The model with draws with variables integrated out, and these drawn right after."""
+    auxiliary = {s for stage in model.stages for s in stage.auxiliary}
+    before = {
+        d.statement.name: d
+        for stage in model.stages
+        for d in stage.derived
+        if not isinstance(d, Scan) and d.statement not in auxiliary
+    }
+    found = drawn_without(model.graph, marginal, integrals, model.data, before)
+    again = {d.statement.name for d in (*found.derived, *(d for _, d in found.after))}
+    stages = [replace(s, derived=_but(s.derived, again)) for s in model.stages]
+    stages.append(Stage(found.graph, found.derived))
+    stages += [Stage(g, (d,), (d.statement,)) for g, d in found.after]
     return replace(model, stages=tuple(stages))
 
 

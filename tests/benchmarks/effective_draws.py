@@ -128,7 +128,9 @@ SMALL = {
     "rats": lambda: of_case(
         "rats_1", "alpha0 beta.c sigma tau.alpha tau.beta", draws=50_000, settings=APART
     ),
-    "pumps": lambda: of_case("pump_1", "theta alpha beta", draws=50_000),
+    "pumps": lambda: of_case(
+        "pump_1", "theta alpha beta", draws=50_000, settings={"collapse": ("beta",)}
+    ),
     "eight schools": lambda: schools(settings=LOOSE),
     "dyes": lambda: of_case(
         "dyes_1", "theta sigma2.within sigma2.between f.between", draws=100_000, settings=LOOSE
