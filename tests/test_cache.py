@@ -13,12 +13,12 @@ import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array, Dim
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.cache import derivation, fingerprint, folder, packing, unpacking
-from gibbsppl.code.cache_folder import VARIABLE, cache_folder
-from gibbsppl.code.loop_text import loading
 from gibbsppl.code.worth import NEVER, Worth
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.families.rows import Family, Parameter
 from gibbsppl.language.statements import constructor
+from gibbsppl.runtime import kept_modules
+from gibbsppl.runtime.cache_folder import VARIABLE, cache_folder
 from models import hidden_markov, horseshoe, lda, pumps, rats, robust_regression, salm, seeds
 
 ROOT = Path(__file__).parents[1]
@@ -442,18 +442,18 @@ def test_the_folder_is_where_caches_are(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert folder.folder() == tmp_path / ".cache" / "gibbsppl" / "derivations"
-    assert loading.folder() == tmp_path / ".cache" / "gibbsppl" / "loops"
+    assert kept_modules.folder() == tmp_path / ".cache" / "gibbsppl" / "loops"
 
 
 def test_derivations_and_loops_are_in_the_folder_that_is_named(place):
     assert folder.folder() == place
-    assert loading.folder() == place.parent / "loops"
-    assert loading.folder().stat().st_mode & 0o077 == 0
+    assert kept_modules.folder() == place.parent / "loops"
+    assert kept_modules.folder().stat().st_mode & 0o077 == 0
 
 
 def test_loops_that_are_not_kept_are_in_a_folder_that_goes(tmp_path):
     environment = {**os.environ, VARIABLE: "off", "TMPDIR": str(tmp_path)}
-    code = "from gibbsppl.code.loop_text.loading import folder; print(folder(), folder().exists())"
+    code = "from gibbsppl.runtime.kept_modules import folder; print(folder(), folder().exists())"
     shown = out_of(code, environment).split()
 
     assert Path(shown[0]).parent == tmp_path
@@ -462,13 +462,13 @@ def test_loops_that_are_not_kept_are_in_a_folder_that_goes(tmp_path):
 
 
 def test_loops_are_written_where_no_other_user_writes(place, monkeypatch, tmp_path):
-    assert loading.folder() == place.parent / "loops"
+    assert kept_modules.folder() == place.parent / "loops"
     monkeypatch.setattr(os, "getuid", lambda: -1)
-    assert loading.folder() == loading._passing()
+    assert kept_modules.folder() == kept_modules._passing()
     monkeypatch.undo()
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv(VARIABLE, str(tmp_path / "file" / "cache"))
-    assert loading.folder() == loading._passing()
+    assert kept_modules.folder() == kept_modules._passing()
     assert cache_folder("loops") == tmp_path / "file" / "cache" / "loops"
 
 

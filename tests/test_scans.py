@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from itertools import permutations, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +24,9 @@ from gibbsppl.errors import CompileError
 from gibbsppl.model.density import log_joint
 from gibbsppl.rewrites import collapsing
 from gibbsppl.run import chains
+from gibbsppl.runtime import kept_modules as keeping
 from gibbsppl.runtime import scans as running
+from gibbsppl.runtime.cache_folder import VARIABLE
 from gibbsppl.schedule.staleness import check_fresh
 
 LEVEL = 1e-3
@@ -37,6 +40,27 @@ def how(request, monkeypatch):
         pytest.skip("numba is not installed: scans cannot be compiled")
     monkeypatch.setattr(running, "is_compiled", lambda: request.param == "compiled")
     return request.param
+
+
+def test_what_was_compiled_of_a_scan_is_found_again(monkeypatch, tmp_path):
+    """As by another process: a module is imported again, for which nothing has been compiled."""
+    pytest.importorskip("numba")
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    made = []
+
+    def imported(text, name):
+        made.append(getattr(keeping.imported(text, name), name))
+        return SimpleNamespace(**{name: made[-1]})
+
+    monkeypatch.setattr(running, "imported", imported)
+    sampler = compiled(*NAMED[IDS[0]])
+    for _ in range(2):
+        running._compiled.cache_clear()
+        state = started(sampler, seed=1)
+        sampler.program.sweep(np.random.default_rng(1), state, sampler.constants)
+    running._compiled.cache_clear()
+    hits = [sum(f.stats.cache_hits.values()) for f in made]
+    assert hits == [0, 1]
 
 
 # ---- weights and draws -----------------------------------------------------------------------

@@ -5,5 +5,5 @@
 - `packing` and `unpacking`: values as bytes and back, rows of tables by their names
 - `derivation`: what was derived of a model, at once or when asked for
 
-`gibbsppl.code.cache_folder` says where; docs/sampling.md says more.
+`gibbsppl.runtime.cache_folder` says where; docs/sampling.md says more.
 """

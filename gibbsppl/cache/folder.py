@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import time_ns
 
-from gibbsppl.code.cache_folder import cache_folder
+from gibbsppl.runtime.cache_folder import cache_folder
 
 # How many files and bytes are kept: the ones that were not read for longest are removed first.
 MOST_FILES, MOST_BYTES = 512, 256 << 20

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+from gibbsppl.runtime.kept_modules import imported
 from gibbsppl.runtime.labels import labels
 from gibbsppl.runtime.types import (
     Array,
@@ -36,10 +40,22 @@ def is_compiled() -> bool:
 
 
 @functools.cache
-def _compiled(function: Scanner) -> Scanner:
-    import numba  # noqa: PLC0415  (only where a scan runs)
+def _compiled(function: Any) -> Scanner:
+    """The function compiled, as a module of its own: the next process finds what was compiled."""
+    text = inspect.getsource(function)
+    names = (n for n in function.__code__.co_names if n in function.__globals__)
+    imports = [_import(n, function.__globals__[n]) for n in sorted(names)]
+    head = ["from numba import njit", *imports, "", "", "@njit(nogil=True, cache=True)"]
+    module = imported("\n".join([*head, text]), function.__name__)
+    found: Scanner = getattr(module, function.__name__)
+    return found
 
-    return numba.njit(nogil=True)(function)
+
+def _import(name: str, of: Any) -> str:
+    """The line that imports what a function calls by a name."""
+    if isinstance(of, ModuleType):
+        return f"import {of.__name__} as {name}"
+    return f"from {of.__module__} import {of.__qualname__} as {name}"
 
 
 def scan(
