@@ -10,6 +10,8 @@ from gibbsppl.runtime.types import Floats, Numbers
 
 ITERATIONS = 200
 PASSES = 2
+# The square of the part of a slope that a pass may leave: all of them together leave its square.
+LEFT = 1e-8
 
 
 def centred(
@@ -95,7 +97,7 @@ def _step(full: _Flat, start: Floats, free: Floats) -> Floats:
     x, r = np.zeros(full.size), -start
     s = full.adjoint(r) * free
     p, norm = s.copy(), float(s @ s)
-    target = norm * 1e-16
+    target = norm * LEFT
     for _ in range(min(ITERATIONS, 2 * full.size + 2)):
         if norm <= target or norm == 0.0:
             break

@@ -24,31 +24,31 @@ from gibbsppl.code.arrays.expressions import (
 from gibbsppl.code.arrays.statements import Let
 from gibbsppl.code.arrays.sweeps import Sweep
 from gibbsppl.derive.centring import RESIDUAL, Centred
-from gibbsppl.model.evaluation import Sizes, Values, evaluate
+from gibbsppl.model.evaluation import Sizes, Values
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.types import Array, Floats
 
 
 def values_at_centre(
-    about: Centred, adjoints: tuple[Let, ...], data: Values, sizes: Sizes
+    about: Centred, base: Let, adjoints: tuple[Let, ...], data: Values, sizes: Sizes
 ) -> tuple[Array, ...]:
     """The sum of squares at the centre; the centre of each array, and the slope there.
 
-    ``adjoints`` are the adjoint of F along each array: sums over groups are made by additions.
+    ``base`` is what is squared, F; ``adjoints`` are the adjoint of F along each array: sums over
+    groups are made by additions.
     """
     names = [p.name for p in about.parts]
     shape = tuple(map(len, about.ranges))
+    ends = tuple(slice(r.start, r.stop) for r in about.ranges)
+    own = {d.name: n for d, n in sizes.items()}
+    forward, back = (contracted(Sweep("", {}, s)).statements for s in ((base,), adjoints))
 
     def residual(*arrays: Floats) -> Floats:
-        values = {**data, **dict(zip(names, arrays, strict=True))}
-        found = evaluate(about.base, about.ranges, values, sizes)
-        return np.asarray(np.broadcast_to(found, shape), dtype=float)
-
-    own = {d.name: n for d, n in sizes.items()}
-    statements = contracted(Sweep("adjoints", {}, adjoints)).statements
+        found = computed(forward, {**data, **dict(zip(names, arrays, strict=True))}, own)
+        return np.asarray(found[base.name], dtype=float)[ends]
 
     def adjoint(left: Floats) -> tuple[Floats, ...]:
-        found = computed(statements, {**data, RESIDUAL: left}, own)
+        found = computed(back, {**data, RESIDUAL: left}, own)
         return tuple(found[a.name].astype(float) for a in adjoints)
 
     shapes = (tuple(sizes[d] for d in p.dims) for p in about.parts)

@@ -24,7 +24,7 @@ from gibbsppl.code.arrays.sweeps import Array, Kind, Table
 from gibbsppl.code.lowering.squares import expanded, values_at_centre
 from gibbsppl.code.lowering.stored import Stored, placed
 from gibbsppl.code.lowering.translation import Translation
-from gibbsppl.derive.centring import about_centre
+from gibbsppl.derive.centring import RESIDUAL, about_centre
 from gibbsppl.derive.contractions import data_only
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
@@ -90,7 +90,8 @@ class Workshop:
         inner = replace(to, graph=about.graph, known=replace(random, sizes=to.known.sizes))
         spans = {p.name: tuple(map(self.span, p.dims)) for p in about.parts}
         along = tuple(Let(p.away, spans[p.name], inner(p.adjoint)) for p in about.parts)
-        make = partial(values_at_centre, about, along, self.data, self.graph.sizes)
+        spread = Let(RESIDUAL, tuple(map(inner.span, ranges)), inner(about.base))
+        make = partial(values_at_centre, about, spread, along, self.data, self.graph.sizes)
         names = self.computed(("centre", base, ranges), stems, dims, make)
         return expanded(about, names, tuple(map(inner, about.forms)), spans)
 
