@@ -16,8 +16,10 @@ from test_chains_of_labels import CHAINS
 
 import gibbsppl as gp
 import models
+from gibbsppl.code import loop_program
 from gibbsppl.code.arrays import fusion, lifting, sharing, storage
 from gibbsppl.code.arrays.accesses import writes
+from gibbsppl.code.arrays.checking import check
 from gibbsppl.code.arrays.expressions import ZERO, Element, Position, Size, Span, mapped, negative
 from gibbsppl.code.arrays.statements import Add, Draw, Let, Loop, Store, with_expressions
 from gibbsppl.code.loop_program import LoopProgram
@@ -34,6 +36,26 @@ SMALL = {
     ),
 }
 FIVE = ("rats", "gaussian_mixture", "hidden_markov", "pumps", "eight_schools")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def every_pass_leaves_a_sweep():
+    """What holds of sweeps holds after each pass, of every model here."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("FIRST", "PASSES"):
+            found = (_looked_at(one) for one in getattr(loop_program, name))
+            patched.setattr(loop_program, name, tuple(found))
+        of_size = (_looked_at_by_size(one) for one in loop_program.BY_SIZE)
+        patched.setattr(loop_program, "BY_SIZE", tuple(of_size))
+        yield
+
+
+def _looked_at(one):
+    return lambda sweep: check(one(sweep), {})
+
+
+def _looked_at_by_size(one):
+    return lambda sweep, sizes: check(one(sweep, sizes), sizes)
 
 
 @cache

@@ -12,6 +12,7 @@ from test_walks import chain_with_a_gap, groups, line, regression
 
 import gibbsppl as gp
 import models
+from gibbsppl.code.arrays.expressions import negative
 from gibbsppl.code.loop_text import statements as texts
 from gibbsppl.code.lowering import blocks, units
 from gibbsppl.code.lowering import elliptical as ellipses
@@ -374,6 +375,10 @@ def always_in_order(w):
     return units.Element(table, (units.Position(turn.dim),)), turn
 
 
+def backwards(spans):
+    (span,) = spans
+    return lowered.total([span.stop, lowered.Number(-1), negative(lowered.Position(span.dim))])
+
 
 
 def not_counted(w, step, *_):
@@ -400,7 +405,7 @@ PLANTED = {
         {"below": WALK}, {},
     ),
     "vectors of another order": (
-        lowered_vectors, "place_in_one", lambda spans: lowered.ZERO, vectors, {"beta": WALK}, {},
+        lowered_vectors, "place_in_one", backwards, vectors, {"beta": WALK}, {},
     ),
     "a walk of vectors without bounds": (
         lowered_vectors, "end_of", lambda *_: lowered.Number(-np.inf), vectors, {"gamma": WALK}, {},

@@ -14,6 +14,7 @@ from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.additions import added_where_drawn
 from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
+from gibbsppl.code.arrays.checking import check
 from gibbsppl.code.arrays.contraction import contracted
 from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.exponentials import united
@@ -74,7 +75,8 @@ REALS: Mapping[str, np.dtype[Any]] = {"float": np.dtype(np.float64), "single": n
 
 
 def for_loops(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
-    """The sweep after the passes that prepare it for loops, for sizes of dims."""
+    """The sweep, looked at, after the passes that prepare it for loops, for sizes of dims."""
+    sweep = check(sweep, sizes)
     for first in FIRST:
         sweep = first(sweep)
     for of_size in BY_SIZE:

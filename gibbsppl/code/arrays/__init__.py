@@ -5,6 +5,7 @@ passes and printers do.
 
 - `expressions`: a number for each position; `statements`: what makes or changes arrays; `sweeps`:
   a whole sweep, with what it knows of arrays from outside; all of them print themselves
+- `checking` of a sweep when it is made: what holds of each
 - `terms` of sums, factors of products; `notation` for comments; `accesses`: what statements read
   and change, and whether one may go before another; `costs` of functions; `naming` of new arrays;
   `evaluation` of what depends on data alone

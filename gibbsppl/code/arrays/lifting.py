@@ -10,9 +10,7 @@ from gibbsppl.code.arrays.costs import is_dear
 from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
-    Number,
     Position,
-    Size,
     Span,
     is_call,
     mapped,
@@ -82,7 +80,9 @@ class _Lifting:
         dims = {s.dim for s in loops}
 
         def one(e: Expr) -> Expr | None:
-            if isinstance(e, Element | Number | Size) or not is_dear(e) or not e.arrays:
+            if isinstance(e, Element):
+                return e  # (an index stays a whole number)
+            if not is_dear(e) or not e.arrays:
                 return None
             own = e.free & dims
             if own == dims or not e.free <= dims:
@@ -116,7 +116,9 @@ class _Lifting:
         before = list(outside)
 
         def one(e: Expr) -> Expr | None:
-            if isinstance(e, Element | Number | Size) or not e.arrays or e.arrays & moving:
+            if isinstance(e, Element):
+                return e
+            if not e.arrays or e.arrays & moving:
                 return None
             if e.free - {s.dim for s in fixed}:
                 return None

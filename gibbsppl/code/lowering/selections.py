@@ -126,7 +126,7 @@ def _strided(
     here, spans, indices = (Position(call),), [Span.whole(call)], dict[str, Expr]()
     firsts, counts = names[: len(dims)], names[len(dims) :]
     for d, stride, first, count in zip(dims, colours.steps, firsts, counts, strict=True):
-        along = w.fresh(f"{d.name} of colour")
+        along = f"{d.name} of {call}"  # (the same where the step's elements are read once more)
         spans.append(Span(along, ZERO, Element(count, here)))
         passed = product([Number(colours.count if stride else 1), Position(along)])
         indices[d.name] = Apply("+", (Element(first, here), passed))

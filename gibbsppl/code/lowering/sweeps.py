@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.algebra.expressions import renamed_apart
 from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Number, walk
 from gibbsppl.code.arrays.statements import Choice, Let, Statement, Store, expressions_of
 from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Kind, Sweep, every, names_in
@@ -49,7 +50,8 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
     statements = tuple(w.statements)
     with w.apart() as found:
         for d in schedule.graph.deterministics:
-            w.add(Let(d.name, tuple(map(w.span, d.dims)), w.expr(d.value)))
+            value = w.expr(renamed_apart(d.value, d.dims))
+            w.add(Let(d.name, tuple(map(w.span, d.dims)), value))
         for name in w.walks:
             w.add(*_rate(name))
     outputs = (*(d.name for d in schedule.graph.deterministics), *map(rate_of, w.walks))
