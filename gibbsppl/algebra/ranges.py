@@ -43,10 +43,20 @@ def from_the_end(stop: int, size: int) -> int | None:
     return missing if missing == 0 or 0 < missing <= NEAR_THE_END < stop else None
 
 
-def named_size(dim: Dim, sizes: Mapping[Dim, int]) -> Size:
-    """The size of a dim, or of the original of a copied dim, as a name."""
-    root = root_of(dim)
-    return Size(root if Dim(root) in sizes else dim.name)
+def named_size(dim: Dim, sizes: Mapping[Dim, int]) -> Expr:
+    """The size of a dim by a name: its own, or that of the dim that it is a copy of.
+
+    A copy may have fewer positions: the steps of a chain are one fewer than its times.
+
+    >>> t, step = Dim("t"), Dim("t₁")
+    >>> [named_size(step, {t: 9, **own}) for own in ({}, {step: 8}, {step: 2})]
+    [|t|, |t| - 1, 2]
+    """
+    root, own = Dim(root_of(dim)), size_of(dim, sizes)
+    if root not in sizes:
+        return Size(dim.name)
+    missing = from_the_end(own, sizes[root])
+    return sp.Integer(own) if missing is None else Size(root.name) - missing
 
 
 def length_of(r: Range, sizes: Mapping[Dim, int]) -> Expr:

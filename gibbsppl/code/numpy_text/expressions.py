@@ -40,7 +40,8 @@ def write(writer: Writer, e: Expr) -> Text:
         case Number(value=value):
             return number(value)
         case Size(dim=dim):
-            return Text(writer.size_text(dim))
+            size = writer.size_text(dim)
+            return Text(size, (), SUM if " " in size else ATOM)
         case Position():
             return _positions(writer, e)
         case Element():

@@ -15,7 +15,7 @@ import sympy as sp
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim, Leaf
 from gibbsppl.algebra.expressions import Expr as Formula
-from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.ranges import Range, from_the_end
 from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
@@ -29,7 +29,7 @@ from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.code.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.code.numpy_text.axes import Axes
 from gibbsppl.code.numpy_text.hoisting import Hoisted, stem_of
-from gibbsppl.code.numpy_text.text import Text
+from gibbsppl.code.numpy_text.text import Text, plus_text
 from gibbsppl.code.numpy_text.whole_numbers import is_whole
 from gibbsppl.derive.contractions import Known, data_only
 from gibbsppl.model.graph import Graph, Variable
@@ -204,13 +204,18 @@ class Writer(Axes):
         return name if self.inline is None else f'c["{name}"]'
 
     def size_text(self, dim: Dim | str) -> str:
-        """The name of the size of a dim of the model; else a number."""
-        root = root_of(Dim(str(dim).removesuffix(SO_FAR))).rstrip("'")
-        if Dim(root) not in self.graph.sizes:
-            return str(self.size(dim))
+        """The size of a dim, by the name of that of a dim of the model; else a number.
+
+        A copy may have fewer positions than the dim that it is a copy of.
+        """
+        root, own = root_of(Dim(str(dim).removesuffix(SO_FAR))).rstrip("'"), self.size(dim)
+        whole = self.graph.sizes.get(Dim(root))
+        missing = None if whole is None else from_the_end(own, whole)
+        if missing is None:
+            return str(own)
         name = self.hoisted.size(root)
         self.sizes_read[root] = name
-        return name if self.preparing else self.constant(name)
+        return plus_text(name if self.preparing else self.constant(name), -missing)
 
     def stand_in(self, alias: str, code: str, shape: tuple[int, ...], like: str = "") -> None:
         """Note an array that the function makes, maybe of elements of another."""
