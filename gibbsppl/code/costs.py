@@ -61,7 +61,9 @@ class _Costs:
             return sum(self.saved(b, around) for b in inner(s)) / max(1, len(s.bodies))
         if isinstance(s, Loop):
             # (elements are drawn together by colours, or in loops that are compiled without this)
-            count = around * self.count(s)
+            count = self.count(s)
+            # (the members of all groups around are as many as there are elements)
+            count = max(around, count) if any(x.stop.free for x in s.over) else around * count
             return sum(self.saved(b, count) for b in s.body)
         count = around * self.count(s)
         operations = [e for x in expressions_of(s) for e in _operations(x)]

@@ -27,6 +27,7 @@ class Cost:
 COSTS: Mapping[str, Cost] = {
     "labels": Cost(15e-6, 12e-9),
     "labels_of_block": Cost(15e-6, 12e-9),
+    "label_in_buckets": Cost(15e-6),  # (NumPy weighs all labels, in loops of its own)
     "chain": Cost(300e-6, 80e-9),
     "chain_by_step": Cost(300e-6, 80e-9),
     "concave": Cost(80e-6, many=1.8e-3),
@@ -56,4 +57,4 @@ class Time:
 # Draws of one label of a scan: all labels are weighed; or by buckets, of the labels that are listed
 # (at most so many: about a fifth of these have counts) and of a tree of so many levels.
 DENSE_SCAN = Time(10e-9, (0.75e-9,))
-SPARSE_SCAN = Time(40e-9, (0.4e-9, 6e-9))
+SPARSE_SCAN = Time(45e-9, (0.6e-9, 6e-9))

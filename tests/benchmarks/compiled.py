@@ -23,6 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import sys
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -52,6 +53,8 @@ from side_by_side import (
 
 import gibbsppl as gp
 from gibbsppl.code.costs import worth_of
+from gibbsppl.code.lowering import scans
+from gibbsppl.code.lowering.buckets import are_worth_it
 from gibbsppl.errors import NotLoweredError
 
 # ---- small models beside JAGS --------------------------------------------------------------------
@@ -146,6 +149,27 @@ def topics(sweeps=60):
             yield beside(name, "tomotopy", ours, theirs, counts=(10, 10), least=least)
         except ImportError as error:
             yield missing(name, "tomotopy", error)
+
+
+def many_topics(sweeps=60):
+    """The scan that is chosen for so many topics, beside the other one and another program."""
+    settings = {"collapse": ("theta", "phi"), "warmup": sweeps}
+    for number in (100, 200, 500, 1000, 2000):
+        name, model = f"topics, K = {number}", large_models.topics(number)
+        ours = in_loops(model, **settings)
+        with mock.patch.object(scans, "are_worth_it", is_other_way):
+            other = in_loops(model, **settings)
+        yield beside(name, "the other scan", ours, other, counts=(5, 5), least=1)
+        try:
+            theirs = warmed(peers.tomotopy(large_models.lda.reuters(), number), sweeps)
+            yield beside(name, "tomotopy", ours, theirs, counts=(5, 5), least=1)
+        except ImportError as error:
+            yield missing(name, "tomotopy", error)
+
+
+def is_other_way(buckets, size):
+    """Whether labels are drawn by buckets: where they would not be."""
+    return not are_worth_it(buckets, size)
 
 
 # ---- beside loops written by hand ----------------------------------------------------------------
@@ -255,6 +279,7 @@ WORKLOADS = {
     "machine": machine,
     "poisson": poisson,
     "topics": topics,
+    "many topics": many_topics,
     "labels of topics": labels_of_topics,
     "mixtures": mixtures,
     "markov": markov,
