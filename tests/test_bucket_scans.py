@@ -176,48 +176,51 @@ def test_weights_that_are_none_are_refused(rest):
 # ---- scans -------------------------------------------------------------------------------------
 
 
-class Words:
-    """Words of labels, in documents, or all in one: a model, and its posterior by counting."""
+PRIORS = {"alpha": ("doc", "k"), "eta": ("k", "vocab")}
 
-    def __init__(self, document, word, alpha, eta, size, vocabulary, names):
+
+class Words:
+    """Words of labels, in documents or all in one: a model, and its conditionals by counting.
+
+    ``alpha`` and ``eta`` are numbers, or arrays over ``dims`` by name. Elements are drawn in order
+    of ``by``, documents or words.
+    """
+
+    def __init__(self, document, word, size, names=("theta", "phi"), by="document", **given):
         self.document, self.word = np.asarray(document), np.asarray(word)
-        self.is_alike = np.ndim(alpha) == np.ndim(eta) == 0
-        self.alpha, self.eta = (np.broadcast_to(*x) for x in ((alpha, size), (eta, vocabulary)))
         self.size, self.names = size, names
+        self.order = np.argsort(getattr(self, by), kind="stable")
+        self.sizes = {"doc": self.document.max() + 1, "k": size, "vocab": self.word.max() + 1}
+        self.dims = {n: given.pop(f"dims_of_{n}", ()) for n in PRIORS}
+        self.given = {"alpha": 0.1, "eta": 0.02} | given
+        for name, whole in PRIORS.items():
+            own = np.asarray(self.given[name], float)
+            axes = [self.sizes[d] if d in self.dims[name] else 1 for d in whole]
+            full = own.reshape(axes) + np.zeros([self.sizes[d] for d in whole])
+            setattr(self, name, full)
+
+    def prior(self, name):
+        """What is declared: a number, or data."""
+        value, dims = np.asarray(self.given[name], float), self.dims[name]
+        shaped = value.reshape([self.sizes[d] for d in dims])
+        return gp.Data(name, shaped, dims=dims) if dims else float(value)
 
     def model(self):
-        coords = {"doc": int(self.document.max()) + 1, "k": self.size, "vocab": len(self.eta)}
-        with gp.Model(coords=coords | {"n": len(self.word)}) as m:
-            alpha, eta = self.alpha[0], self.eta[0]
-            if not self.is_alike:
-                alpha = gp.Data("alpha", self.alpha, dims="k")
-                eta = gp.Data("eta", self.eta, dims="vocab")
-            theta = gp.Dirichlet(
-                "theta", alpha, dims=("doc", "k") if self.is_of_documents else "k", event="k"
-            )
-            phi = gp.Dirichlet("phi", eta, dims=("k", "vocab"), event="vocab")
-            if self.is_of_documents:
+        with gp.Model(
+            coords={n: int(s) for n, s in self.sizes.items()} | {"n": len(self.word)}
+        ) as m:
+            own = ("doc", "k") if self.sizes["doc"] > 1 else "k"
+            theta = gp.Dirichlet("theta", self.prior("alpha"), dims=own, event="k")
+            phi = gp.Dirichlet("phi", self.prior("eta"), dims=("k", "vocab"), event="vocab")
+            if self.sizes["doc"] > 1:
                 theta = theta[gp.Index("doc_of", self.document, of="doc", dims="n")]
             z = gp.Categorical("z", theta, dims="n", event="k")
             gp.Categorical("word", phi[z], dims="n", event="vocab", observed=self.word)
         return m
 
-    @property
-    def is_of_documents(self):
-        return self.document.max() > 0
-
-    @property
-    def order(self):
-        """The order in which elements are drawn: words are listed, or documents."""
-        counts = np.bincount(self.document), np.bincount(self.word)
-        documents, words = (n @ np.minimum(n, self.size) for n in counts)
-        by_words = self.is_of_documents and self.is_alike and documents < words
-        return np.argsort(self.word if by_words else self.document, kind="stable")
-
     def log_density(self, z):
         """The log density of labels, but for a constant: shares and words integrated out."""
-        shares = np.zeros((self.document.max() + 1, self.size))
-        words = np.zeros((self.size, len(self.eta)))
+        shares, words = np.zeros_like(self.alpha), np.zeros_like(self.eta)
         np.add.at(shares, (self.document, z), 1)
         np.add.at(words, (z, self.word), 1)
         return sum(
@@ -225,27 +228,33 @@ class Words:
             for n, a in ((shares, self.alpha), (words, self.eta))
         )
 
-    def conditional(self, z, n):
+    def conditional(self, state, n):
         """The probabilities of the label of an element, given those of the others."""
+        z, here, word = state["z"].ravel(), self.document[n], self.word[n]
         others = np.arange(len(z)) != n
-        here = others & (self.document == self.document[n])
-        alike = others & (self.word == self.word[n])
         of_document, of_word, every = (
-            np.bincount(z[kept], minlength=self.size) for kept in (here, alike, others)
+            np.bincount(z[kept], minlength=self.size)
+            for kept in (others & (self.document == here), others & (self.word == word), others)
         )
-        logs = np.log(of_document + self.alpha) + np.log(of_word + self.eta[self.word[n]])
-        logs -= np.log(every + self.eta.sum())
+        logs = np.log(of_document + self.alpha[here])
+        if "theta" not in self.names:
+            logs = np.log(state["theta"][here])
+        if "phi" in self.names:
+            logs += np.log(of_word + self.eta[:, word]) - np.log(every + self.eta.sum(axis=1))
+        else:
+            logs += np.log(state["phi"][:, word])
         return np.exp(logs - logsumexp(logs))
 
 
 def of_words(size=5, *, is_sorted=True, seed=1, **given):
     rng = np.random.default_rng(seed)
     document, word = rng.integers(4, size=24), rng.integers(6, size=24)
-    document[0] = 4  # (one token alone)
-    document = np.sort(document) if is_sorted else document
-    settings = {"alpha": 0.1, "eta": 0.02} | given
-    return Words(document, word, size=size, vocabulary=6, names=("theta", "phi"), **settings)
+    document[0], word[-1] = 4, 5  # (one token alone; all kinds of words)
+    return Words(np.sort(document) if is_sorted else document, word, size, **given)
 
+
+SHARES, SPREAD = [0.1, 0.7, 1.4, 0.3, 2.0], [0.1, 0.7, 1.4, 0.3, 2.0, 0.01]
+TABLE = np.random.default_rng(1).gamma(1.0, size=30)
 
 CASES = {
     "topics": of_words(),
@@ -253,15 +262,19 @@ CASES = {
     "one topic": of_words(1),
     "two topics": of_words(2),
     "many topics": of_words(40),
-    "shares by topic": of_words(alpha=[0.1, 0.7, 1.4, 0.3, 2.0]),
-    "words by word": of_words(eta=[0.1, 0.7, 1.4, 0.3, 2.0, 0.01]),
+    "shares by topic": of_words(alpha=SHARES, dims_of_alpha=["k"]),
+    "shares by document": of_words(alpha=SHARES, dims_of_alpha=["doc"], by="word"),
+    "shares by topic in each document": of_words(
+        alpha=TABLE[:25], dims_of_alpha=["doc", "k"], is_sorted=False
+    ),
+    "words by word": of_words(eta=SPREAD, dims_of_eta=["vocab"]),
+    "words by topic": of_words(eta=SHARES, dims_of_eta=["k"], by="word"),
+    "words by word in each topic": of_words(eta=TABLE, dims_of_eta=["k", "vocab"], by="word"),
+    "shares that are drawn": of_words(names=("phi",), is_sorted=False),
+    "words of topics that are drawn": of_words(names=("theta",), by="word"),
     "priors of almost zero": of_words(alpha=1e-300, eta=1e-200),
-    "documents of two words": Words(
-        np.arange(20) // 2, np.arange(20) % 3, 0.3, 0.6, 7, 3, ("theta", "phi")
-    ),
-    "words of one document": Words(
-        np.zeros(15, int), np.arange(15) % 4, 0.4, 0.3, 4, 4, ("theta", "phi")
-    ),
+    "documents of two words": Words(np.arange(20) // 2, np.arange(20) % 3, 7, by="word"),
+    "words of one document": Words(np.zeros(15, int), np.arange(15) % 4, 4, alpha=0.4, eta=0.3),
 }
 
 
@@ -281,7 +294,7 @@ class Drawn:
         sums = tree[2::2] + tree[3::2]
         np.testing.assert_array_equal(tree[1 : len(sums) + 1], sums)
         probabilities = weights / weights.sum()
-        self.found.append((self.arrays["z"].copy(), probabilities))
+        self.found.append((copy.deepcopy(self.arrays), probabilities))
         if self.script is None:
             return self.own(rng, *given)
         label = next(self.script)
@@ -321,7 +334,7 @@ def farthest(case, program, state, rng, sweeps=3):
     drawn.sweep(state, rng, sweeps)
     wanted = [*case.order] * sweeps
     pairs = zip(wanted, drawn.found, strict=True)
-    return max(np.abs(p - case.conditional(z.ravel(), n)).max() for n, (z, p) in pairs)
+    return max(np.abs(p - case.conditional(state, n)).max() for n, (state, p) in pairs)
 
 
 @pytest.mark.usefixtures("forced")
@@ -340,7 +353,8 @@ def test_labels_are_drawn_from_their_conditional(name):
 def test_a_sweep_leaves_the_posterior_of_labels_as_it_is(is_of_documents):
     """The matrix of a sweep, from the probabilities of all paths that draws may take."""
     documents = [1, 0, 0, 1] if is_of_documents else [0] * 4
-    case = Words(documents, [0, 1, 1, 0], [0.3, 0.9], [0.2, 0.7], 2, 2, ("theta", "phi"))
+    given = {"alpha": [0.3, 0.9], "dims_of_alpha": ["k"], "eta": [0.2, 0.7]}
+    case = Words(documents, [0, 1, 1, 0], 2, **given, dims_of_eta=["vocab"])
     sampler = sampler_for(case)
     program, (state, rng) = sampler.loops(), started(sampler)
     states = [np.array(z) for z in product(range(2), repeat=4)]
@@ -361,7 +375,7 @@ def test_a_sweep_leaves_the_posterior_of_labels_as_it_is(is_of_documents):
 @pytest.mark.usefixtures("forced")
 def test_documents_may_be_a_dim_of_the_labels():
     sampler = sampler_of(*NAMED["topics_of_a_table-theta-phi"])
-    case = Words(np.repeat([0, 1], 3), [0, 1, 1, 2, 1, 0], 0.7, 0.4, 2, 3, ())
+    case = Words(np.repeat([0, 1], 3), [0, 1, 1, 2, 1, 0], 2, alpha=0.7, eta=0.4)
     program = sampler.loops()
     assert is_by_buckets(program)
 
@@ -415,7 +429,8 @@ def test_compiled_scans_by_buckets_draw_what_plain_ones_draw(name):
         "topics_of_a_table-theta-phi": True,
         "labels_of_labels-w-table": False,  # (the words are labels that are drawn)
         "words_by_group-w-phi": False,  # (sums of words by label and group)
-        "topics-phi": False,  # (shares that are drawn, by document)
+        "topics-phi": True,
+        "topics-theta": True,
         "normals-w": False,
         "answers-w-p": False,
     }.items(),
@@ -424,33 +439,10 @@ def test_which_scans_have_buckets(name, expected):
     assert is_by_buckets(sampler_of(*NAMED[name]).loops()) == expected
 
 
-# Priors of words or of shares by dims: buckets need a base that no label changes in one grouping,
-# and a rest that no group changes without its counts in the other.
-PRIORS = {
-    ("eta", "k"): True,
-    ("eta", "vocab"): True,
-    ("eta", "k", "vocab"): False,
-    ("alpha", "k"): True,
-    ("alpha", "doc"): True,
-    ("alpha", "doc", "k"): False,
-}
-
-
 @pytest.mark.usefixtures("forced")
-@pytest.mark.parametrize(("prior", "expected"), [*PRIORS.items()])
-def test_which_priors_have_buckets(prior, expected):
-    (by, *dims), rng = prior, np.random.default_rng(1)
-    coords = {"doc": 3, "k": 3, "vocab": 4, "n": 12}
-    with gp.Model(coords=coords) as m:
-        own = gp.Data(by, rng.gamma(2, size=[coords[d] for d in dims]), dims=tuple(dims))
-        alpha, eta = (own if by == n else 0.3 for n in ("alpha", "eta"))
-        theta = gp.Dirichlet("theta", alpha, dims=("doc", "k"), event="k")
-        phi = gp.Dirichlet("phi", eta, dims=("k", "vocab"), event="vocab")
-        doc = gp.Index("doc_of", rng.integers(3, size=12), of="doc", dims="n")
-        z = gp.Categorical("z", theta[doc], dims="n", event="k")
-        gp.Categorical("y", phi[z], dims="n", event="vocab", observed=rng.integers(4, size=12))
-
-    assert is_by_buckets(gp.compile(m, collapse=("theta", "phi")).loops()) == expected
+def test_a_base_by_label_in_both_groupings_leaves_no_buckets():
+    given = {"alpha": SHARES, "dims_of_alpha": ["k"], "eta": SHARES, "dims_of_eta": ["k"]}
+    assert not is_by_buckets(sampler_for(of_words(**given)).loops())
 
 
 @pytest.mark.parametrize(("topics", "expected"), [(20, False), (1000, True)])

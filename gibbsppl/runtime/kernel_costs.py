@@ -55,6 +55,7 @@ class Time:
 
 
 # Draws of one label of a scan: all labels are weighed; or by buckets, of the labels that are listed
-# (at most so many: about a fifth of these have counts) and of a tree of so many levels.
+# (at most so many: about a fifth of these have counts), of a tree of so many levels, and of labels
+# that are weighed for groups.
 DENSE_SCAN = Time(10e-9, (0.75e-9,))
-SPARSE_SCAN = Time(45e-9, (0.6e-9, 6e-9))
+SPARSE_SCAN = Time(45e-9, (0.6e-9, 6e-9, 2e-9))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim, Leaf, array_of
 from gibbsppl.code.arrays.expressions import (
     ONE,
@@ -93,7 +92,7 @@ class Vector:
 class _Bucketed:
     """The work on a scan: a tree, the entries of lists, of which so many are used by a group.
 
-    ``starts`` is where the list of a group begins, ``rest`` that of a label.
+    ``starts`` is where the list of a group begins; ``leaves`` puts all labels into the tree.
     """
 
     work: Scanning
@@ -102,7 +101,7 @@ class _Bucketed:
     entries: Vector
     used: Vector
     starts: Expr
-    rest: Expr
+    leaves: Store
 
     @classmethod
     def of(cls, work: Scanning, buckets: Buckets) -> _Bucketed:
@@ -117,7 +116,10 @@ class _Bucketed:
         )
         members, _ = w.groups.members(_hot(w, buckets.listed), work.over)
         rest = at(work.ratio(buckets.rest), position(work.label))
-        return cls(work, buckets, tree, entries, used, members.start, rest)
+        leaf = Element(tree.name, (Position(work.label.dim, work.scan.size),))
+        (leaves,) = sums_beforehand(w, (Store(leaf, rest, (work.label,)),))
+        assert isinstance(leaves, Store)
+        return cls(work, buckets, tree, entries, used, members.start, leaves)
 
     @property
     def here(self) -> str:
@@ -127,7 +129,8 @@ class _Bucketed:
     @property
     def counts(self) -> tuple[str, ...]:
         """The counts that rests read."""
-        return tuple(c.array.name for c in self.buckets.counts if c.array.name in self.rest.arrays)
+        names = (c.array.name for c in self.buckets.counts)
+        return tuple(n for n in names if n in self.leaves.value.arrays)
 
     def begin(self) -> None:
         """The lists and the counts, and the tree as it is before the first group comes into it."""
@@ -141,26 +144,46 @@ class _Bucketed:
             if name != self.here:
                 w.add(Add(name, (work.counted,), ONE, work.over))
         w.add(Let(self.tree.name, (self.tree.span,), ZERO))
-        leaf = Element(self.tree.name, (Position(label.dim, work.scan.size),))
-        w.add(Store(leaf, self.rest, (label,)))
-        w.add(Draw((self.tree.whole,), "tree_of_sums", (), own=(self.tree.span,), is_random=False))
+        if not self.buckets.is_by_group:
+            self.weigh_all()
 
     def scan(self) -> None:
         """The elements, one by one; group by group, if the rest depends on one."""
-        w, over = self.work.w, self.work.over
-        if self.buckets.within is None:
+        w, over, within = self.work.w, self.work.over, self.buckets.within
+        if within is None:
             with w.inside(*over):
                 self.draw(lambda e: e)
             return
-        group, members, placed = _grouped(w, self.buckets.within, over)
-        now = placed(self.work.counted)
-        leave = Store(Element(self.here, (now,)), ZERO)
+        group, members, placed = _grouped(w, within, over)
         with w.inside(group):
-            w.add(Loop(members, (Add(self.here, (now,), ONE, ()),)))
-            w.add(Loop(members, (self.weighed(now),)))
+            self.come(members, placed)
             with w.inside(*members):
                 self.draw(placed)
-            w.add(Loop(members, (leave,)), Loop(members, (self.weighed(now),)))
+            self.leave(members, placed)
+
+    def come(self, members: tuple[Span, ...], placed: Placed) -> None:
+        """What the tree has of a group, before its elements are drawn."""
+        w, now = self.work.w, placed(self.work.counted)
+        if self.here in self.counts:
+            w.add(Loop(members, (Add(self.here, (now,), ONE, ()),)))
+        if self.buckets.is_by_group:
+            self.weigh_all()
+        else:
+            w.add(Loop(members, (self.weighed(now),)))
+
+    def leave(self, members: tuple[Span, ...], placed: Placed) -> None:
+        """The counts of a group, and what the tree has of it, are taken back."""
+        w, now = self.work.w, placed(self.work.counted)
+        if self.here in self.counts:
+            w.add(Loop(members, (Store(Element(self.here, (now,)), ZERO),)))
+        if not self.buckets.is_by_group:
+            w.add(Loop(members, (self.weighed(now),)))
+
+    def weigh_all(self) -> None:
+        """The rests of all labels come into the tree."""
+        own = (self.tree.span,)
+        summed = Draw((self.tree.whole,), "tree_of_sums", (), own=own, is_random=False)
+        self.work.w.add(self.leaves, summed)
 
     def draw(self, placed: Placed) -> None:
         """The draw of one element."""
@@ -181,11 +204,13 @@ class _Bucketed:
         """An element of a label comes into its counts, or leaves them."""
         w = self.work.w
         w.add(*(Add(name, (label,), change, ()) for name in self.counts))
-        w.add(self.weighed(label), self.listed(kernel, label, group))
+        if self.counts:
+            w.add(self.weighed(label))
+        w.add(self.listed(kernel, label, group))
 
     def weighed(self, label: Expr) -> Statement:
         """The rest of a label comes into the tree."""
-        given = (Argument(label), Argument(at(self.rest, {self.work.label.dim: label})))
+        given = (Argument(label), Argument(at(self.leaves.value, {self.work.label.dim: label})))
         own = (self.tree.span,)
         return Draw((self.tree.whole,), "weight_in_tree", given, own=own, is_random=False)
 
@@ -197,7 +222,7 @@ class _Bucketed:
 
     def first(self, group: Expr) -> Expr:
         """Where the list of a group begins."""
-        return at(self.starts, {_axis(self.buckets.listed): group})
+        return at(self.starts, {self.buckets.listed.place.name: group})
 
 
 def _grouped(
@@ -208,16 +233,11 @@ def _grouped(
         (group,) = (s for s in over if s.dim == within.index.name)
         return group, tuple(s for s in over if s != group), lambda e: e
     members, placed = w.groups.members(_hot(w, within), over)
-    return Span.whole(_axis(within)), (members,), placed
+    return Span.whole(within.place.name), (members,), placed
 
 
 def _hot(w: Workshop, grouping: Grouping) -> Hot:
     """The factor that is 1 for the elements of one group."""
     index = w.expr(grouping.index)
     assert isinstance(index, Element)
-    return Hot(index, Position(_axis(grouping)))
-
-
-def _axis(grouping: Grouping) -> str:
-    """The dim of groups."""
-    return root_of(grouping.axis)
+    return Hot(index, Position(grouping.place.name))

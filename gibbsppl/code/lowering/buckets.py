@@ -3,19 +3,20 @@
 Comes in: a `Scan`. Goes out: its `Buckets`, if each element adds one to all arrays that it changes.
 Then an array is what it is without any element, plus a count: of all elements of a label, or of
 those that are in a group. One factor of the weights has a count of its own, in groups of which the
-labels with counts are listed. The rest of the weights may have counts of one other grouping, in the
+labels with counts are listed. The rest of the weights may depend on groups of another kind, in the
 order of which elements are drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import log2
+from dataclasses import dataclass, replace
+from math import log2, prod
 
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import (
     Dim,
     Leaf,
@@ -24,9 +25,11 @@ from gibbsppl.algebra.expressions import (
     dims_of,
     leaves_of,
     mentions,
+    renamed_apart,
     substitute,
 )
 from gibbsppl.algebra.expressions import Expr as Formula
+from gibbsppl.algebra.ranges import size_of
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Maintained
@@ -42,6 +45,11 @@ class Grouping:
     index: Formula
     axis: Dim
 
+    @property
+    def place(self) -> Dim:
+        """The dim whose positions are the groups: of elements themselves, or of the axis."""
+        return self.index if isinstance(self.index, Dim) else Dim(root_of(self.axis))
+
     def is_table(self, graph: Graph, dims: Sequence[Dim]) -> bool:
         """Whether the index is data, one for each element."""
         if not isinstance(self.index, Leaf) or self.index.indices != tuple(dims):
@@ -55,7 +63,9 @@ class Buckets:
     """Weights of labels, ``(base + count in a listed group) * product of rest``.
 
     The ``rest`` reads ``counts`` of all elements of a label, and of those in a group ``within``
-    which elements are drawn. ``length`` is how long lists are at most, on average over elements.
+    which elements are drawn; it may depend on that group in other ways, too: then all labels are
+    weighed for each group. ``length`` is how long lists are at most, on average over elements, and
+    ``weighed`` how many labels are weighed for groups, for each element.
     """
 
     base: Formula
@@ -64,6 +74,17 @@ class Buckets:
     within: Grouping | None
     counts: tuple[Leaf, Leaf]
     length: float
+    weighed: float = 0.0
+
+    @property
+    def is_by_group(self) -> bool:
+        """Whether the rest depends on the group by more than its counts."""
+        within = self.within
+        return within is not None and any(within.place in dims_of(f) for f in self.rest)
+
+    def seconds(self, size: int) -> float:
+        """How long a draw of so many labels takes."""
+        return SPARSE_SCAN.seconds(self.length, log2(size), self.weighed)
 
 
 def buckets_of(
@@ -72,10 +93,10 @@ def buckets_of(
     """The buckets of weights that are a product of factors; None if they have none.
 
     ``counts`` stand for those of all elements of a label, and of those in a group. If there are
-    several ways, that with the shorter lists.
+    several ways, the one that takes least time.
     """
     found = list(_Finding.of(scan, graph, data, counts).every(factors))
-    return min(found, key=lambda b: b.length, default=None)
+    return min(found, key=lambda b: b.seconds(scan.size), default=None)
 
 
 def are_worth_it(buckets: Buckets, size: int) -> bool:
@@ -86,8 +107,7 @@ def are_worth_it(buckets: Buckets, size: int) -> bool:
     >>> [are_worth_it(short, size) for size in (20, 1000)]
     [False, True]
     """
-    sparse = SPARSE_SCAN.seconds(buckets.length, log2(size))
-    return size < ONE_MORE and sparse < DENSE_SCAN.seconds(size)
+    return size < ONE_MORE and buckets.seconds(size) < DENSE_SCAN.seconds(size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +130,64 @@ class _Finding:
         return cls(scan, graph, data, counts, kept, places if is_one else {})
 
     def every(self, factors: Sequence[Formula]) -> Iterator[Buckets]:
-        """The buckets, for each factor that may have the listed count."""
+        """The buckets, for each factor that may have the listed count, and each order of groups."""
         for n, factor in enumerate(factors):
-            rest = [f for f in (*factors[:n], *factors[n + 1 :]) if LABEL in dims_of(f)]
             leaves = [*leaves_of(factor, self.places)]
-            if len(leaves) == 1 and (found := self.one(factor, leaves[0], rest)) is not None:
-                yield found
+            if len(leaves) != 1 or mentions(factor - leaves[0], self.places):
+                continue
+            listed, base = self.grouping(leaves[0]), self.without_elements(leaves[0])
+            if listed is None or base is None or not self.has_table(listed):
+                continue
+            others = [f for f in (*factors[:n], *factors[n + 1 :]) if LABEL in dims_of(f)]
+            rest = [f for f in map(self.counted, others) if f is not None]
+            for within in self.orders(others, listed) if len(rest) == len(others) else ():
+                own = self.apart(factor - leaves[0] + base, within)
+                placed = [self.placed(f, within) for f in rest]
+                if self.are_apart(own, placed, within):
+                    yield self.one(own, placed, listed, within)
 
-    def one(self, factor: Formula, leaf: Leaf, rest: list[Formula]) -> Buckets | None:
-        """The buckets with the count of one array in lists; None if that cannot be."""
-        listed, others = self.grouping(leaf), self.groupings(rest)
-        if listed is None or others is None or listed in others or len(others) > 1:
-            return None
-        base, within = self.without_elements(leaf), next(iter(others), None)
-        if base is None or mentions(factor - leaf, self.places) or not self.has_table(listed):
-            return None
-        if within is not None and not (within.index in self.dims or self.has_table(within)):
-            return None
-        counted = [self.counted(f) for f in rest]
-        known = [f for f in counted if f is not None]
-        base = factor - leaf + base
-        if len(known) < len(rest) or not self.are_apart(base, known):
-            return None
-        return Buckets(base, tuple(known), listed, within, self.counts, self.length(listed))
+    def one(
+        self, base: Formula, rest: Sequence[Formula], listed: Grouping, within: Grouping | None
+    ) -> Buckets:
+        """The buckets of a base and a rest, with the sizes that say how long a draw takes."""
+        found = Buckets(base, tuple(rest), listed, within, self.counts, self.length(listed))
+        if within is None or not found.is_by_group:
+            return found
+        elements = prod(size_of(d, self.graph.sizes) for d in self.dims)
+        groups = size_of(within.place, self.graph.sizes)
+        return replace(found, weighed=self.scan.size * groups / max(1, elements))
+
+    def orders(self, rest: Sequence[Formula], listed: Grouping) -> list[Grouping | None]:
+        """The groups in whose order elements may be drawn: of counts, or of other arrays."""
+        leaves = {x for f in rest for x in leaves_of(f, self.places)}
+        counted = {self.grouping(x) for x in leaves if x.indices != (LABEL,)}
+        if counted:
+            (first, *more) = counted
+            is_one = first is not None and not more and first != listed
+            return [first] if is_one and self.is_of_elements(first) else []
+        read = (x for f in rest for x in f.atoms(Leaf) if LABEL in x.indices)
+        found = (g for x in read for g in self.read_by(x))
+        return [None, *dict.fromkeys(g for g in found if self.is_of_elements(g))]
+
+    def read_by(self, leaf: Leaf) -> Iterator[Grouping]:
+        """The groups by which an element of an array of the model is read."""
+        variable = self.graph.variables.get(leaf.array.name)
+        if variable is not None:
+            pairs = zip(leaf.indices, variable.dims, strict=True)
+            yield from (Grouping(i, d) for i, d in pairs if i != LABEL)
+
+    def is_of_elements(self, grouping: Grouping | None) -> bool:
+        """Whether groups are positions along a dim of elements, or known from data."""
+        return grouping is not None and (grouping.index in self.dims or self.has_table(grouping))
+
+    def apart(self, factor: Formula, within: Grouping | None) -> Formula:
+        """A factor whose sums are over other dims than loops over groups and elements."""
+        return renamed_apart(factor, {*self.dims, *([within.place] if within is not None else [])})
+
+    def placed(self, factor: Formula, within: Grouping | None) -> Formula:
+        """A factor at a group, instead of at an element of it."""
+        found = self.apart(factor, within)
+        return found if within is None else found.xreplace({within.index: within.place})
 
     @property
     def dims(self) -> tuple[Dim, ...]:
@@ -146,21 +201,19 @@ class _Finding:
             return None
         return Grouping(leaf.indices[at[0]], self.kept[leaf.array.name].axes[at[0]])
 
-    def groupings(self, rest: Sequence[Formula]) -> set[Grouping] | None:
-        """The groups of arrays that the rest reads; None if some are no groups."""
-        leaves = {x for f in rest for x in leaves_of(f, self.places)}
-        found = {self.grouping(x) for x in leaves if x.indices != (LABEL,)}
-        return None if None in found else {g for g in found if g is not None}
-
     def has_table(self, grouping: Grouping) -> bool:
         """Whether the groups of elements are data."""
         return grouping.is_table(self.graph, self.dims)
 
-    def are_apart(self, base: Formula, rest: Sequence[Formula]) -> bool:
-        """Whether the base does not depend on the label, nor the rest on anything else."""
+    def are_apart(self, base: Formula, rest: Sequence[Formula], within: Grouping | None) -> bool:
+        """Whether the base does not depend on the label, nor the rest on an element."""
         own = (self.scan.statement.target.array.name, *self.places)
         is_free = not any(mentions(f, own) for f in (base, *rest))
-        return is_free and LABEL not in dims_of(base) and all(dims_of(f) <= {LABEL} for f in rest)
+        group = set() if within is None else {within.place}
+        # (a group is not taken for an element)
+        is_clear = within is None or within.index in self.dims or not group & {*self.dims}
+        is_known = all(dims_of(f) <= {LABEL, *group} for f in rest)
+        return is_free and is_clear and is_known and LABEL not in dims_of(base)
 
     def counted(self, factor: Formula) -> Formula | None:
         """A factor that reads counts instead of arrays that elements change."""
