@@ -56,6 +56,6 @@ class Time:
 
 # Draws of one label of a scan: all labels are weighed; or by buckets, of the labels that are listed
 # (at most so many: about a fifth of these have counts), of a tree of so many levels, and of labels
-# that are weighed for groups.
+# that are weighed when a group comes.
 DENSE_SCAN = Time(10e-9, (0.75e-9,))
-SPARSE_SCAN = Time(45e-9, (0.6e-9, 6e-9, 2e-9))
+SPARSE_SCAN = Time(40e-9, (0.6e-9, 3e-9, 2e-9))

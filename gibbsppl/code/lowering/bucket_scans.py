@@ -137,15 +137,27 @@ class _Bucketed:
         work, w, label = self.work, self.work.w, self.work.label
         w.add(Let(self.entries.name, (self.entries.span,), ZERO, type="int", is_empty=True))
         w.add(Let(self.used.name, (self.used.span,), ZERO, type="int"))
-        group = w.expr(self.buckets.listed.index)
-        w.add(Loop(work.over, (self.listed("one_more", work.counted, group),)))
+        self.fill()
         for name in self.counts:
             w.add(Let(name, (label,), ZERO, type="int"))
             if name != self.here:
                 w.add(Add(name, (work.counted,), ONE, work.over))
         w.add(Let(self.tree.name, (self.tree.span,), ZERO))
-        if not self.buckets.is_by_group:
+        if not self.buckets.is_anew:
             self.weigh_all()
+
+    def fill(self) -> None:
+        """The elements of all groups come into their lists."""
+        work, w = self.work, self.work.w
+        places = Vector(w.fresh(f"{work.array}_places"), work.label)
+        w.add(Let(places.name, (places.span,), ZERO, type="int"))
+        filled = (self.entries, self.used, places)
+        targets, own = (tuple(x) for x in zip(*((v.whole, v.span) for v in filled), strict=True))
+        group, members, placed = _grouped(w, self.buckets.listed, work.over)
+        here = Position(group.dim)
+        given = tuple(map(Argument, (self.first(here), here, placed(work.counted))))
+        one = Draw(targets, "one_listed", given, own=own, is_random=False)
+        w.add(Loop((group,), (Loop(members, (one,)),)))
 
     def scan(self) -> None:
         """The elements, one by one; group by group, if the rest depends on one."""
@@ -166,7 +178,7 @@ class _Bucketed:
         w, now = self.work.w, placed(self.work.counted)
         if self.here in self.counts:
             w.add(Loop(members, (Add(self.here, (now,), ONE, ()),)))
-        if self.buckets.is_by_group:
+        if self.buckets.is_anew:
             self.weigh_all()
         else:
             w.add(Loop(members, (self.weighed(now),)))
@@ -176,7 +188,7 @@ class _Bucketed:
         w, now = self.work.w, placed(self.work.counted)
         if self.here in self.counts:
             w.add(Loop(members, (Store(Element(self.here, (now,)), ZERO),)))
-        if not self.buckets.is_by_group:
+        if not self.buckets.is_anew:
             w.add(Loop(members, (self.weighed(now),)))
 
     def weigh_all(self) -> None:
@@ -190,35 +202,28 @@ class _Bucketed:
         work, w = self.work, self.work.w
         now = work.index("now", placed(work.counted))
         group = work.index("group", placed(w.expr(self.buckets.listed.index)))
-        self.move("one_less", now, group, negative(ONE))
+        self.move(now, negative(ONE))
         base = placed(w.plain(self.buckets.base))
-        numbers = (base, self.first(group), Element(self.used.name, (group,)))
-        given = (*map(Argument, numbers), self.entries.given, self.tree.given)
-        drawn = work.drawn("label_in_buckets", *given)
+        numbers = map(Argument, (base, self.first(group), group, now))
+        arrays = (v.given for v in (self.entries, self.used, self.tree))
+        drawn = work.drawn("label_in_buckets", *numbers, *arrays)
         target = placed(work.target)
         assert isinstance(target, Element)
         w.add(Store(target, work.label_of(drawn)))
-        self.move("one_more", drawn, group, ONE)
+        self.move(drawn, ONE)
 
-    def move(self, kernel: str, label: Element, group: Element, change: Expr) -> None:
-        """An element of a label comes into its counts, or leaves them."""
+    def move(self, label: Element, change: Expr) -> None:
+        """An element of a label comes into the counts and the tree, or leaves them."""
         w = self.work.w
         w.add(*(Add(name, (label,), change, ()) for name in self.counts))
         if self.counts:
             w.add(self.weighed(label))
-        w.add(self.listed(kernel, label, group))
 
     def weighed(self, label: Expr) -> Statement:
         """The rest of a label comes into the tree."""
         given = (Argument(label), Argument(at(self.leaves.value, {self.work.label.dim: label})))
         own = (self.tree.span,)
         return Draw((self.tree.whole,), "weight_in_tree", given, own=own, is_random=False)
-
-    def listed(self, kernel: str, label: Expr, group: Expr) -> Statement:
-        """An element of a label comes into the list of its group, or leaves it."""
-        given = tuple(map(Argument, (self.first(group), group, label)))
-        targets, own = (self.entries.whole, self.used.whole), (self.entries.span, self.used.span)
-        return Draw(targets, kernel, given, own=own, is_random=False)
 
     def first(self, group: Expr) -> Expr:
         """Where the list of a group begins."""

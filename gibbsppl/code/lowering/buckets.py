@@ -63,9 +63,10 @@ class Buckets:
     """Weights of labels, ``(base + count in a listed group) * product of rest``.
 
     The ``rest`` reads ``counts`` of all elements of a label, and of those in a group ``within``
-    which elements are drawn; it may depend on that group in other ways, too: then all labels are
-    weighed for each group. ``length`` is how long lists are at most, on average over elements, and
-    ``weighed`` how many labels are weighed for groups, for each element.
+    which elements are drawn, of which it may depend in other ways, too. When a group comes, either
+    all labels are weighed anew (``is_anew``), or those that the group has counts of: again when it
+    goes. ``length`` is how long lists are at most, on average over elements, and ``weighed`` how
+    many labels there are in all groups within, for each element.
     """
 
     base: Formula
@@ -75,16 +76,12 @@ class Buckets:
     counts: tuple[Leaf, Leaf]
     length: float
     weighed: float = 0.0
-
-    @property
-    def is_by_group(self) -> bool:
-        """Whether the rest depends on the group by more than its counts."""
-        within = self.within
-        return within is not None and any(within.place in dims_of(f) for f in self.rest)
+    is_anew: bool = False
 
     def seconds(self, size: int) -> float:
         """How long a draw of so many labels takes."""
-        return SPARSE_SCAN.seconds(self.length, log2(size), self.weighed)
+        levels = log2(size) * (1 if self.within is None or self.is_anew else 2)
+        return SPARSE_SCAN.seconds(self.length, levels, self.weighed if self.is_anew else 0.0)
 
 
 def buckets_of(
@@ -144,18 +141,22 @@ class _Finding:
                 own = self.apart(factor - leaves[0] + base, within)
                 placed = [self.placed(f, within) for f in rest]
                 if self.are_apart(own, placed, within):
-                    yield self.one(own, placed, listed, within)
+                    length = self.length(listed)
+                    found = Buckets(own, tuple(placed), listed, within, self.counts, length)
+                    yield from self.ways(found)
 
-    def one(
-        self, base: Formula, rest: Sequence[Formula], listed: Grouping, within: Grouping | None
-    ) -> Buckets:
-        """The buckets of a base and a rest, with the sizes that say how long a draw takes."""
-        found = Buckets(base, tuple(rest), listed, within, self.counts, self.length(listed))
-        if within is None or not found.is_by_group:
-            return found
+    def ways(self, found: Buckets) -> Iterator[Buckets]:
+        """The ways in which groups may come."""
+        if found.within is None:
+            yield found
+            return
+        place = found.within.place
         elements = prod(size_of(d, self.graph.sizes) for d in self.dims)
-        groups = size_of(within.place, self.graph.sizes)
-        return replace(found, weighed=self.scan.size * groups / max(1, elements))
+        weighed = self.scan.size * size_of(place, self.graph.sizes) / max(1, elements)
+        found = replace(found, weighed=weighed)
+        yield replace(found, is_anew=True)
+        if not any(place in dims_of(f) for f in found.rest):
+            yield found
 
     def orders(self, rest: Sequence[Formula], listed: Grouping) -> list[Grouping | None]:
         """The groups in whose order elements may be drawn: of counts, or of other arrays."""

@@ -53,57 +53,9 @@ def weight_in_tree(label: int, weight: float, tree: Floats) -> None:
 
 
 @inlined
-def one_more(first: int, group: int, label: int, entries: Ints, used: Ints) -> None:
-    """An element of a label comes into the list of a group, which begins at ``first``."""
-    stop = first + used[group]
-    place = first
-    while place < stop and entries[place] & LAST_BITS != label:
-        place += 1
-    if place < stop:
-        entries[place] += ONE_MORE
-    else:
-        entries[place] = ONE_MORE | label
-        used[group] += 1
-
-
-@inlined
-def one_less(first: int, group: int, label: int, entries: Ints, used: Ints) -> None:
-    """An element of a label leaves the list of a group; the last entry fills a gap."""
-    place = first
-    while entries[place] & LAST_BITS != label:
-        place += 1
-    entries[place] -= ONE_MORE
-    if entries[place] < ONE_MORE:
-        used[group] -= 1
-        entries[place] = entries[first + used[group]]
-
-
-@inlined
-def label_in_buckets(
-    rng: Generator, base: float, first: int, length: int, entries: Ints, tree: Floats
-) -> int:
-    """The label drawn, with the weights ``(base + count) * rest``, of which the tree has rests."""
-    size = len(tree) // 2
-    listed = 0.0
-    for place in range(first, first + length):
-        entry = entries[place]
-        listed += (entry >> LABEL_BITS) * tree[size + (entry & LAST_BITS)]
-    # (nothing is listed: what all weights have in common does not matter, and may be tiny)
-    base = base if listed > 0.0 else 1.0
-    total = listed + base * tree[1]
-    if not 0.0 < total < np.inf:
-        raise ValueError("all labels have probability zero, or a weight is not a number")
-    left = rng.random() * total
-    if left < listed:
-        place = first - 1
-        passed = 0.0
-        while passed <= left:
-            place += 1
-            entry = entries[place]
-            passed += (entry >> LABEL_BITS) * tree[size + (entry & LAST_BITS)]
-        return int(entries[place] & LAST_BITS)
-    left = (left - listed) / base
-    node = 1
+def label_in_tree(left: float, tree: Floats) -> int:
+    """The label at whose weight so much of the sum of all is passed."""
+    size, node = len(tree) // 2, 1
     while node < size:
         node *= 2
         # (by rounding there may be a little left behind the last weight that is not zero)
@@ -111,3 +63,75 @@ def label_in_buckets(
             left -= tree[node]
             node += 1
     return node - size
+
+
+@inlined
+def one_listed(first: int, group: int, label: int, entries: Ints, used: Ints, places: Ints) -> None:
+    """An element of a label comes into the list of a group, which begins at ``first``.
+
+    Lists are filled one after the other: ``places`` has where a label has been put last.
+    """
+    place = places[label]
+    if place < used[group] and entries[first + place] & LAST_BITS == label:
+        entries[first + place] += ONE_MORE
+    else:
+        places[label] = used[group]
+        entries[first + used[group]] = ONE_MORE | label
+        used[group] += 1
+
+
+@inlined
+def label_in_buckets(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    base: float,
+    first: int,
+    group: int,
+    now: int,
+    entries: Ints,
+    used: Ints,
+    tree: Floats,
+) -> int:
+    """The label drawn of an element of a group, which leaves that of ``now`` in the list for it.
+
+    The weights are ``(base + count of others) * rest``; the tree has rests without the element. Its
+    label is passed with one element less, and found meanwhile: no branch depends on it.
+    """
+    size, stop = len(tree) // 2, first + used[group]
+    listed, own = 0.0, first
+    for place in range(first, stop):
+        label = entries[place] & LAST_BITS
+        own = place if label == now else own
+        count = (entries[place] >> LABEL_BITS) - (1 if label == now else 0)
+        listed += count * tree[size + label]
+    # (nothing is listed: what all weights have in common does not matter, and may be tiny)
+    base = base if listed > 0.0 else 1.0
+    total = listed + base * tree[1]
+    if not 0.0 < total < np.inf:
+        raise ValueError("all labels have probability zero, or a weight is not a number")
+    left = rng.random() * total
+    if left < listed:
+        place, passed = first - 1, 0.0
+        while passed <= left:
+            place += 1
+            label = entries[place] & LAST_BITS
+            count = (entries[place] >> LABEL_BITS) - (1 if label == now else 0)
+            passed += count * tree[size + label]
+    else:
+        label = label_in_tree((left - listed) / base, tree)
+        place = first
+        while place < stop and entries[place] & LAST_BITS != label:
+            place += 1
+    if place == stop and entries[own] < 2 * ONE_MORE:
+        entries[own] = ONE_MORE | label
+    elif place != own:
+        entries[own] -= ONE_MORE
+        if place == stop:
+            entries[place] = ONE_MORE | label
+            used[group] += 1
+        else:
+            entries[place] += ONE_MORE
+            if entries[own] < ONE_MORE:
+                # (the last entry fills the gap)
+                used[group] -= 1
+                entries[own] = entries[first + used[group]]
+    return int(label)
