@@ -330,9 +330,13 @@ def sampler_for(case):
     return gp.compile(case.model(), collapse=case.names)
 
 
-def started(sampler, seed=3):
-    (chain,), _ = sampler.initial_states(1, seed)
-    return chain.state, chain.rng
+def started(case, shape=None, seed=3):
+    """A state, and a stream to go on from."""
+    rng = np.random.default_rng(seed)
+    theta = rng.dirichlet(np.ones(case.size), size=int(case.sizes["doc"]))
+    phi = rng.dirichlet(np.ones(int(case.sizes["vocab"])), size=case.size)
+    z = rng.integers(case.size, size=len(case.word)).reshape(shape or -1)
+    return {"z": z, "theta": theta if len(theta) > 1 else theta[0], "phi": phi}, rng
 
 
 def is_by_buckets(program):
@@ -356,7 +360,7 @@ def test_labels_are_drawn_from_their_conditional(name, forced):
     program = sampler.loops()
     assert is_by_buckets(program)
 
-    assert farthest(case, *forced, program, *started(sampler)) < 1e-12
+    assert farthest(case, *forced, program, *started(case)) < 1e-12
 
 
 @pytest.mark.parametrize("is_anew", [True, False])
@@ -369,7 +373,7 @@ def test_groups_come_into_the_tree_whole_or_by_their_counts(name, is_anew, force
     program = sampler.loops()
 
     assert [b.is_anew for b in forced] == [is_anew]
-    assert farthest(case, *forced, program, *started(sampler)) < 1e-12
+    assert farthest(case, *forced, program, *started(case)) < 1e-12
 
 
 @pytest.mark.usefixtures("forced")
@@ -380,7 +384,7 @@ def test_a_sweep_leaves_the_posterior_of_labels_as_it_is(is_of_documents):
     given = {"alpha": [0.3, 0.9], "dims_of_alpha": ["k"], "eta": [0.2, 0.7]}
     case = Words(documents, [0, 1, 1, 0], 2, **given, dims_of_eta=["vocab"])
     sampler = sampler_for(case)
-    program, (state, rng) = sampler.loops(), started(sampler)
+    program, (state, rng) = sampler.loops(), started(case)
     states = [np.array(z) for z in product(range(2), repeat=4)]
     logs = np.array([case.log_density(z) for z in states])
     posterior = np.exp(logs - logsumexp(logs))
@@ -402,7 +406,7 @@ def test_documents_may_be_a_dim_of_the_labels(forced):
     program = sampler.loops()
     assert is_by_buckets(program)
 
-    assert farthest(case, *forced, program, *started(sampler)) < 1e-12
+    assert farthest(case, *forced, program, *started(case, (2, 3))) < 1e-12
 
 
 @pytest.mark.usefixtures("forced")
@@ -410,7 +414,7 @@ def test_lists_have_the_counts_of_the_last_labels():
     case = CASES["topics"]
     sampler = sampler_for(case)
     drawn = Drawn(sampler.loops())
-    z = drawn.sweep(*started(sampler), 2)
+    z = drawn.sweep(*started(case), 2)
     entries, used = drawn.lists
 
     first = 0
@@ -426,11 +430,11 @@ def test_lists_have_the_counts_of_the_last_labels():
 )
 def test_compiled_scans_by_buckets_draw_what_plain_ones_draw(name):
     pytest.importorskip("numba")
-    sampler = sampler_for(CASES[name])
-    program = sampler.loops()
+    case = CASES[name]
+    program = sampler_for(case).loops()
     chains = []
     for runner in (program.plain(), program.compiled()):
-        state, stream = started(sampler)
+        state, stream = started(case)
         arrays = program.arrays_of(copy.deepcopy(state))
         runner.sweep(program.arguments(stream, arrays), 5)
         chains.append((arrays["z"], stream.bit_generator.state))
@@ -519,7 +523,7 @@ def test_planted_bugs_are_caught(name, is_anew, forced, monkeypatch):
     wrong = [w for w in mutants(scan, WRONG[name]) if not has_empty_loop(w)]
     for changed in wrong:
         program = LoopProgram.of(replace(value, statements=(*changed, *rest)), sampler.data, sizes)
-        assert is_caught(case, *forced, program, *started(sampler))
+        assert is_caught(case, *forced, program, *started(case))
     assert wrong
 
 
