@@ -159,7 +159,10 @@ def many_topics(sweeps=60):
         ours = in_loops(model, **settings)
         with mock.patch.object(scans, "are_worth_it", is_other_way):
             other = in_loops(model, **settings)
-        yield beside(name, "the other scan", ours, other, counts=(5, 5), least=1)
+        # (where both take as long, neither is a wrong choice)
+        yield beside(name, "the other scan", ours, other, counts=(5, 5), least=0.9)
+        if number == 100:  # (which `topics` has)
+            continue
         try:
             theirs = warmed(peers.tomotopy(large_models.lda.reuters(), number), sweeps)
             yield beside(name, "tomotopy", ours, theirs, counts=(5, 5), least=1)

@@ -166,8 +166,8 @@ class _Finding:
             (first, *more) = counted
             is_one = first is not None and not more and first != listed
             return [first] if is_one and self.is_of_elements(first) else []
-        read = (x for f in rest for x in f.atoms(Leaf) if LABEL in x.indices)
-        found = (g for x in read for g in self.read_by(x))
+        read = {x for f in rest for x in f.atoms(Leaf) if LABEL in x.indices}
+        found = (g for x in sorted(read, key=str) for g in self.read_by(x))
         return [None, *dict.fromkeys(g for g in found if self.is_of_elements(g))]
 
     def read_by(self, leaf: Leaf) -> Iterator[Grouping]:
@@ -249,5 +249,5 @@ class _Finding:
     def length(self, listed: Grouping) -> float:
         """How many labels a list has at most, on average over elements."""
         (name,) = arrays_in(listed.index)
-        sizes = np.bincount(np.ravel(self.data[name]))
+        sizes = np.bincount(np.ravel(self.data[name]).astype(np.intp))
         return float(sizes @ np.minimum(sizes, self.scan.size) / max(1, sizes.sum()))
