@@ -15,6 +15,7 @@ from test_loops_of_scans import mutants
 import gibbsppl as gp
 from gibbsppl.code.arrays.statements import Add, Draw, Loop, Store
 from gibbsppl.code.arrays.sweeps import every
+from gibbsppl.code.costs import worth_of
 from gibbsppl.code.loop_program import LoopProgram, Runner
 from gibbsppl.code.loop_text.loading import plain
 from gibbsppl.code.lowering import buckets, scans
@@ -475,6 +476,16 @@ def test_a_base_by_label_in_both_groupings_leaves_no_buckets():
 def test_many_labels_are_drawn_by_buckets(topics, expected):
     sampler = gp.compile(lda.model(lda.bars(), topics=topics), **lda.WAYS["collapsed"])
     assert is_by_buckets(sampler.loops()) == expected
+
+
+def test_what_loops_save_is_estimated_in_proportion_to_the_elements():
+    saved = []
+    for documents in (50, 100):
+        model = lda.model(lda.bars(documents=documents, length=100), topics=1000)
+        found = gp.compile(model, **lda.WAYS["collapsed"]).loops()
+        saved.append(worth_of(found.sweep_value, found.known_sizes).saved)
+
+    assert 1 < saved[1] / saved[0] <= 2
 
 
 # ---- planted bugs ------------------------------------------------------------------------------

@@ -6,8 +6,10 @@ counts in the group. A draw takes time by the length of the list, a change of ``
 of the tree. Both are exact; nothing is proposed, nothing rejected.
 
 The tree has its sums at 1, 2, ..., that of all first, and the weights of labels 0, 1, ... behind
-them. A sum is always that of the two below it, so that no rounding errors add up. The lists of all
-groups are one array: an entry is a label with its count above its bits.
+them. A sum is always that of the two below it, so that no rounding errors add up, as they would in
+sums that are kept for a third bucket. (Alias tables propose labels that a step of Metropolis and
+Hastings corrects: a move, not a draw.) The lists of all groups are one array: an entry is a label
+with its count above its bits.
 
 H.-F. Yu, C.-J. Hsieh, H. Yun, S. V. N. Vishwanathan and I. S. Dhillon (2015), "A scalable
 asynchronous distributed algorithm for topic modeling", WWW, 1340-1350 (F+LDA); buckets are those of
