@@ -481,7 +481,7 @@ def test_many_labels_are_drawn_by_buckets(topics, expected):
 def test_what_loops_save_is_estimated_in_proportion_to_the_elements():
     saved = []
     for documents in (50, 100):
-        model = lda.model(lda.bars(documents=documents, length=100), topics=1000)
+        model = lda.model(lda.bars(documents=documents, length=100, side=20), topics=1000)
         found = gp.compile(model, **lda.WAYS["collapsed"]).loops()
         saved.append(worth_of(found.sweep_value, found.known_sizes).saved)
 
