@@ -240,12 +240,12 @@ class Sampler:
     def _starts(
         self, chains: int, seed: Seed, init: Init, engine: Engine
     ) -> tuple[list[Chain], dict[str, str]]:
-        pilots = Pilots(self.graph, self.data, self.program, self.constants, engine)
+        pilots = Pilots(self.graph, self.data, self.program, self.prepared, engine)
         return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
 
     def _check_proper(self, state: Values, *, first: bool) -> None:
         usual = partial(self._with, kernels={}, order=(), scan="systematic")
-        check_proper(self.derivation, self.program, self.constants, state, first)
+        check_proper(self.derivation, self.program, self.prepared, state, first)
         check_proper_as_usual(self.derivation, usual, state, first)
 
     def sample(  # noqa: PLR0913  (settings, all named at the call)
@@ -286,9 +286,10 @@ class Sampler:
         asked = asked_for(backend, threads, dtype)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence = seed_sequence(seed)
-        own, sweeps = (self.program, self.constants), chains * (warmup + draws * thin)
+        own, sweeps = (self.program, self.prepared), chains * (warmup + draws * thin)
         loops = partial(self.loops, keep=(keep,) if isinstance(keep, str) else keep or ())
-        engine = engine_for(asked, Interpreted(*own), loops, sweeps, self.derivation.worth)
+        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
+        engine = engine_for(asked, numpy, loops, sweeps, worth)
         starts, notes = self._starts(chains, sequence, init, engine)
         result = run(
             *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,

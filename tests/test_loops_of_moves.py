@@ -243,7 +243,7 @@ def test_functions_of_the_user_are_called_in_numpy_alone(kernel):
         sampler.sample(1, backend="compiled", progress=False)
     numpy = Interpreted(sampler.program, sampler.constants)
 
-    given = (asked_for("auto"), numpy, sampler.loops, 10**12, sampler.derivation.worth)
+    given = (asked_for("auto"), lambda: numpy, sampler.loops, 10**12, sampler.derivation.worth)
     assert engine_for(*given) is numpy
 
 

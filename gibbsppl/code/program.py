@@ -42,7 +42,7 @@ from gibbsppl.errors import CompileError, GibbspplError, RunError
 from gibbsppl.runtime.steps import Step
 
 State = dict[str, Any]
-Constants = dict[str, Any]
+Constants = Mapping[str, Any]
 
 
 class Prepared(Mapping[str, Any]):
@@ -54,11 +54,11 @@ class Prepared(Mapping[str, Any]):
     3
     """
 
-    def __init__(self, make: Callable[[], Constants]) -> None:
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
         self._make = make
 
     @cached_property
-    def made(self) -> Constants:
+    def made(self) -> dict[str, Any]:
         """The constants."""
         return self._make()
 
@@ -77,7 +77,7 @@ class Program:
     """The functions of one generated module, with its source."""
 
     source: str
-    prepare: Callable[[Mapping[str, Any]], Constants]
+    prepare: Callable[[Mapping[str, Any]], dict[str, Any]]
     sweep: Callable[..., None]
     deterministics: Callable[[State, Constants], dict[str, Any]]
     rows: tuple[Step, ...]

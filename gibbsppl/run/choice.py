@@ -89,18 +89,19 @@ def is_installed() -> bool:
 
 def engine_for(
     asked: Asked,
-    numpy: Interpreted,
+    numpy: Callable[[], Interpreted],
     lowered: Callable[[str], LoopProgram],
     sweeps: int,
     worth: Callable[[Callable[[], Worth]], Worth],
 ) -> Engine:
-    """The engine of so many sweeps; ``lowered`` makes the loops with large arrays of a type.
+    """The engine of so many sweeps: in ``numpy``, or in the loops that ``lowered`` makes.
 
-    ``worth`` is what is known of them, or finds it by the function that it is called with.
+    Loops are made with large arrays of a type. ``worth`` is what is known of them, or finds it by
+    the function that it is called with.
     """
     made = cache(lambda: lowered(asked.dtype or TYPES[0]))
     if asked.backend == "numpy":
-        return numpy
+        return numpy()
     if asked.backend == "compiled":
         needed = asked.of_loops or "backend='compiled'"
         setting = needed.partition("=")[0]
@@ -112,10 +113,10 @@ def engine_for(
             raise NotLoweredError(f"{error} {NOT_COMPILED.format(setting)}") from error
         return Compiled(loops) if asked.threads is None else Threaded(loops, threads=asked.threads)
     if not worth(lambda: _worth_of(made)).pays(sweeps):
-        return numpy
+        return numpy()
     if not is_installed():
         say(f'gibbsppl: {sweeps} sweeps would be faster compiled: pip install "gibbsppl[fast]".')
-        return numpy
+        return numpy()
     return Compiled(made())
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gibbsppl.code.program import Constants, Program
+from gibbsppl.code.program import Constants, Prepared, Program
 from gibbsppl.run.chains import Chain, advance
 from gibbsppl.run.recording import Recorder
 from gibbsppl.runtime.tuning import put_tuning
@@ -59,6 +59,11 @@ class Interpreted:
     program: Program
     constants: Constants
     name: str = "numpy"
+
+    @classmethod
+    def of(cls, program: Program, prepared: Prepared) -> Interpreted:
+        """Sweeps with constants that are made now."""
+        return cls(program, prepared.made)
 
     @property
     def attributes(self) -> Mapping[str, Any]:
