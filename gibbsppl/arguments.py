@@ -136,7 +136,7 @@ def _check(
     error: type[GibbspplError],
 ) -> None:
     try:
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
+        given = _signature(function).bind(*args, **kwargs).arguments
     except TypeError:
         return  # (told by the call itself)
     for name, kind in kinds.items():
@@ -145,6 +145,12 @@ def _check(
                 f"{function.__name__.strip('_')}: found {name}={shown(given[name])}, expected "
                 f"{kind.expected}."
             )
+
+
+@functools.cache
+def _signature(function: Callable[..., object]) -> inspect.Signature:
+    """The signature of a function, read once."""
+    return inspect.signature(function)
 
 
 def shown(value: Any) -> str:

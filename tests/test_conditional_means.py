@@ -14,6 +14,7 @@ from gibbsppl.output.draws import Draws
 from gibbsppl.predict import conditional_means
 from gibbsppl.predict.conditional_means import Conditionals
 from gibbsppl.schedule.staleness import stale_after
+from models import hidden_markov
 
 # One in a million, for all comparisons of one test together.
 LEVEL = 1e-6
@@ -257,14 +258,26 @@ def test_means_and_sds_are_those_known_of_the_conditionals(name):
 @pytest.mark.parametrize("name", ["normal", "topics integrated out", "mixture"])
 def test_means_of_other_draws_are_seen(name, monkeypatch):
     """Planted: the state of the draw before."""
-    right = conditional_means._Of._state
+    right = conditional_means._Of._states
 
-    def wrong(self, step, draw):
-        return right(self, step, max(draw - 1, 0))
+    def wrong(self, step, part):
+        return right(self, step, [max(draw - 1, 0) for draw in part])
 
-    monkeypatch.setattr(conditional_means._Of, "_state", wrong)
+    monkeypatch.setattr(conditional_means._Of, "_states", wrong)
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         test_means_and_sds_are_those_known_of_the_conditionals(name)
+
+
+def test_chains_of_labels_are_smoothed_along_with_other_draws():
+    """The probabilities of a draw are the same whatever draws there are beside it."""
+    sampler = gp.compile(hidden_markov.model())
+    draws = sampler.sample(4, warmup=10, chains=2, seed=1, progress=False)
+    every = sampler.conditional_probabilities(draws, "z")["z"]
+    for chain in range(2):
+        for draw in range(4):
+            values = {n: draws[n][chain : chain + 1, draw : draw + 1] for n in draws}
+            one = sampler.conditional_probabilities(replace(draws, values=values), "z")["z"]
+            np.testing.assert_allclose(one[0, 0], every[chain, draw], rtol=ROUNDING)
 
 
 def test_draws_taken_in_parts_give_the_same(monkeypatch):

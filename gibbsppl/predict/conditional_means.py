@@ -18,18 +18,25 @@ array([[0.6667, 0.6667, 0.6667]])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.errors import RunError
 from gibbsppl.model.evaluation import Floats, Values
-from gibbsppl.output.arrays import Array
+from gibbsppl.output.arrays import Array, for_arithmetic
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import LARGEST
-from gibbsppl.predict.step_moments import Along, State, What, numbers_of, refusal
+from gibbsppl.predict.step_moments import (
+    Along,
+    Jointly,
+    State,
+    What,
+    numbers_of,
+    refusal,
+)
 from gibbsppl.schedule.staleness import stale_after
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -47,10 +54,10 @@ class Conditionals:
     def of(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
         """The means, sds or probabilities, for each draw; of all variables that have them."""
         values, dims, coords = {}, {}, dict(draws.coords)
-        stale = stale_after(self.schedule)
+        stale, joint = stale_after(self.schedule), dict[tuple[str, int], Jointly]()
         for name in self._chosen(draws, names, what):
             self._check(draws, name, what)
-            own = _Of(self, draws, name, self.steps_of(name), what, stale)
+            own = _Of(self, draws, name, self.steps_of(name), what, stale, joint)
             values[name], dims[name] = own.values(), draws.dims_of(name)
             if what == "probabilities":
                 axis, labels = own.label_axis()
@@ -116,7 +123,10 @@ class Conditionals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Of:
-    """What is asked of one variable, whose elements the steps draw."""
+    """What is asked of one variable, whose elements the steps draw.
+
+    ``joint`` are moments of several variables, by the step that draws them and the first draw.
+    """
 
     model: Conditionals
     draws: Draws
@@ -124,6 +134,7 @@ class _Of:
     steps: tuple[Step, ...]
     what: What
     stale: frozenset[str]
+    joint: dict[tuple[str, int], Jointly] = field(default_factory=dict)
 
     @property
     def labels(self) -> range:
@@ -170,25 +181,30 @@ class _Of:
 
     def _fill(self, step: Step, part: range, found: Floats) -> None:
         """Write the moments of a step's drawn elements, for some draws."""
-        states = [self._state(step, draw) for draw in part]
         model = self.model
-        graph = model.schedule.graph_of(step)
+        given = (model.program, model.constants, model.data)
+        states, first = list(self._states(step, part)), step.statements[0]
+        own = Along(step, model.schedule.graph_of(step), *given, states, first)
+        if step.is_joint:
+            key = (step.name, part.start)
+            if key not in self.joint:
+                self.joint[key] = own.jointly(self.what)
+            own.put_joint(self.joint[key], self.name, found)
+            return
         for statement in step.statements:
-            own = Along(
-                step, graph, model.program, model.constants, model.data, states, statement
-            )
-            if step.is_joint:
-                own.put_joint(self.what, self.name, found)
-                break
+            one = replace(own, of=statement)  # (what has been computed of the step stays)
             if self.what == "probabilities":
-                own.put_probabilities(found, self.labels)
+                one.put_probabilities(found, self.labels)
             else:
-                own.put(own.moment(self.what), found)
+                one.put(one.moment(self.what), found)
 
-    def _state(self, step: Step, draw: int) -> State:
-        values = {n: self.draws.at(n, draw) for n in self.draws}
-        # What reads an array that is taken apart reads its parts, which draws do not have.
-        for p in self.model.schedule.parts:
-            if p.of in values:
-                values[p.name] = values[p.of][p.at]
-        return State(values, step.name, self.stale)
+    def _states(self, step: Step, part: Iterable[int]) -> Iterator[State]:
+        """The states of some draws."""
+        arrays = {n: self.draws.stacked(n) for n in self.draws}
+        for draw in part:
+            values = {n: for_arithmetic(a[draw]) for n, a in arrays.items()}
+            # What reads an array that is taken apart reads its parts, which draws do not have.
+            for p in self.model.schedule.parts:
+                if p.of in values:
+                    values[p.name] = values[p.of][p.at]
+            yield State(values, step.name, self.stale)

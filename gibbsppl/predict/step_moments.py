@@ -7,11 +7,11 @@ is called draw by draw.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -36,6 +36,8 @@ from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.steps import Step
 
 What = Literal["mean", "sd", "probabilities"]
+# The moments of variables that are drawn jointly, by name, for each draw.
+Jointly: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 def refusal(step: Step, what: What) -> str | None:
@@ -144,7 +146,10 @@ class State(dict[str, NDArray[Any]]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Along:
-    """The conditional of a step in its graph, along some draws."""
+    """The conditional of a step in its graph, along some draws.
+
+    ``kept`` is what all of its statements share, computed when the first one asks for it.
+    """
 
     step: Step
     graph: Graph
@@ -153,6 +158,7 @@ class Along:
     data: Values
     states: Sequence[State]
     of: Statement
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def statement(self) -> Statement:
@@ -187,12 +193,17 @@ class Along:
             p = found[..., label - own.start] if label in own else np.zeros(found.shape[:-1])
             self.put(self._read(p), into[..., j])
 
-    def put_joint(self, what: What, name: str, into: Floats) -> None:
-        """Write the means or the sds of what is drawn jointly of an array, where it is drawn."""
+    def jointly(self, what: What) -> Jointly:
+        """The means or the sds of all that is drawn jointly."""
         joint = joint_in(self.constants, self.step.variables)
         moments = joint.mean if what == "mean" else joint.sd
-        for n, (state, given) in enumerate(zip(self.states, self._given(), strict=True)):
-            into[n] = np.where(joint.drawn[name], moments(state, given)[name], into[n])
+        return [moments(s, given) for s, given in zip(self.states, self._given(), strict=True)]
+
+    def put_joint(self, found: Jointly, name: str, into: Floats) -> None:
+        """Write the moments of an array that is drawn jointly with others, where it is drawn."""
+        drawn = joint_in(self.constants, self.step.variables).drawn[name]
+        for n, of_draw in enumerate(found):
+            into[n] = np.where(drawn, of_draw[name], into[n])
 
     def moment(self, what: What) -> Floats:
         """The mean or the sd over the region of the statement."""
@@ -226,10 +237,17 @@ class Along:
         return evaluate(statement.target, regions(statement, sizes), values, sizes)
 
     def _probabilities(self) -> Floats:
-        """Those of a step's labels, the last axis, from the log weights."""
+        """Those of a step's labels, the last axis."""
+        if "probabilities" not in self.kept:
+            axis = self.step.axis  # (along it: given the rest, but not the chain's other labels)
+            found = self._of_weights() if axis is None else self._smoothed(axis)
+            self.kept["probabilities"] = found
+        probabilities: Floats = self.kept["probabilities"]
+        return probabilities
+
+    def _of_weights(self) -> Floats:
+        """The probabilities of labels from their log weights."""
         shape = self.shape
-        if self.step.axis is not None:  # (given the rest, but not the chain's other labels)
-            return np.array([np.moveaxis(p, 0, -1) for p in self._smoothed(self.step.axis)])
         # (as one array at first: entries of tables of log weights are read all at a time)
         given = (np.asarray(g) if isinstance(g, LogWeights) else g for g in self._given())
         logs = np.array(
@@ -238,20 +256,29 @@ class Along:
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.moveaxis(weights / weights.sum(axis=1, keepdims=True), 1, -1)
 
-    def _smoothed(self, axis: int) -> Iterator[NDArray[np.floating]]:
-        """The probabilities of labels along a chain, given all that is not of the chain."""
-        step, drawn = self.step, [
+    def _smoothed(self, axis: int) -> Floats:
+        """The probabilities of labels along chains, given all else: one chain for each draw."""
+        step = self.step
+        drawn = [
             (
                 [(p.start, p.stop) for p in slices_of(region_of(self.graph, s))],
                 None if s.mask is None else self.data[s.mask],
             )
-            for s in self.step.statements
+            for s in step.statements
         ]
         known = known_labels(self.shape, *drawn)
-        for state, given in zip(self.states, self._given(), strict=True):
-            now = state[step.name] if known.any() else np.zeros(self.shape)
-            place: Any = {"axis": axis, "lower": labels_of(step).start}
-            yield smoothed(*given, name=step.name, now=now, known=known, **place)
+        now = np.zeros((len(self.states), *self.shape))
+        if known.any():
+            now[:] = [state[step.name] for state in self.states]
+        given = [tuple(map(np.asarray, g)) for g in self._given()]
+        idle = (np.newaxis,) * len(self.shape)
+        weights = np.stack([w for w, _ in given], axis=1)
+        transitions = np.stack([t[..., *idle] if t.ndim == 2 else t for _, t in given], axis=2)
+        found = smoothed(
+            weights, transitions, name=step.name, axis=axis + 1, lower=labels_of(step).start,
+            now=now, known=np.broadcast_to(known, now.shape),
+        )  # fmt: skip
+        return np.asarray(np.moveaxis(found, 0, -1), dtype=np.float64)
 
     def _of_block(self, step: FamilyDraw, formula: Expr, values: Values) -> Floats:
         """A formula over batches and the entries of a block, put back in the array's order."""
@@ -270,6 +297,12 @@ class Along:
 
     def _arrays(self, step: FamilyDraw) -> dict[str, Floats]:
         """The arrays that formulas are written in, the draws along their first axis."""
+        if "arrays" not in self.kept:
+            self.kept["arrays"] = self._arrays_made(step)
+        arrays: dict[str, Floats] = self.kept["arrays"]
+        return arrays
+
+    def _arrays_made(self, step: FamilyDraw) -> dict[str, Floats]:
         found: dict[str, list[Floats]] = {}
         over, sizes = step.statement.over, self.sizes
         for state, given in zip(self.states, self._given(), strict=True):
@@ -314,6 +347,7 @@ def numbers_of(step: Step, graph: Graph) -> int:
     arrays = (graph.variables[name].dims for name in step.variables)
     size = sum(prod(graph.sizes[d] for d in dims) for dims in arrays)
     if step.labels is not None:
-        return max(1, size * len(step.labels))
+        # (along a chain: for each label also those before it)
+        return max(1, size * len(step.labels) ** (1 if step.axis is None else 2))
     axes = [p.axes for p in step.parameters] if isinstance(step, FamilyDraw) else []
     return max(1, size, *(prod(size_of(d, graph.sizes) for d in own) for own in axes))
