@@ -8,11 +8,11 @@ import pytest
 
 import gibbsppl as gp
 import models
+from gibbsppl.code import log_densities as by_factor
 from gibbsppl.code.density_program import DensityProgram
+from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays, numbers_of
 from gibbsppl.code.lowering import log_densities
 from gibbsppl.errors import ModelError, NotLoweredError
-from gibbsppl.initial import log_densities as at_starts
-from gibbsppl.initial.log_densities import LogDensities, compiled_where_it_pays, numbers_of
 from gibbsppl.initial.pilot import Pilots
 from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import size_of_terms, told_of
@@ -155,9 +155,9 @@ def test_loops_are_compiled_where_the_interpreter_would_take_longer():
     graph, data = factorised(500).graph, factorised(500).data
     y = graph.statement("y")
     assert numbers_of(y, graph.sizes) == 1000
-    few = int(at_starts.COMPILING / (at_starts.A_NUMBER * 1000))
-    assert compiled_where_it_pays(graph, data, few).in_loops == {}
-    assert compiled_where_it_pays(graph, data, few + 1).in_loops.keys() == {"y"}
+    few = int(by_factor.COMPILING / (by_factor.A_NUMBER * 1000))
+    assert compiled_where_it_pays(graph, graph.factors, data, few).in_loops == {}
+    assert compiled_where_it_pays(graph, graph.factors, data, few + 1).in_loops.keys() == {"y"}
 
 
 def test_a_start_by_loops_is_that_of_the_interpreter():
@@ -174,3 +174,34 @@ def test_a_start_by_loops_is_that_of_the_interpreter():
     assert one[1] == other[1]
     for name, values in one[0].items():
         assert np.array_equal(values, other[0][name])
+
+
+def test_a_deviance_by_loops_is_that_along_draws(monkeypatch):
+    """Of two arrays, one of which has missing values and stays as it was."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr(DensityProgram, "runner", Plain.runner)
+    monkeypatch.setattr(by_factor, "COMPILING", 0.0)
+    with gp.Model(coords={"i": 4, "k": 2}, name="mixed") as model:
+        z = gp.Categorical("z", gp.Data("weight", [0.5, 0.5], dims="k"), dims="i")
+        mu = gp.Normal("mu", 0, sigma=1, dims="k")
+        gp.Normal("y", mu[z], sigma=1, dims="i", observed=[0.0, 1.0, -0.5, 2.0])
+        gp.Poisson("n", gp.exp(mu[z]), dims="i", observed=np.ma.masked_equal([1, 0, 9, 2], 9))
+    sampler = gp.compile(model)
+    numpy = sampler.sample(5, warmup=5, chains=2, seed=1, backend="numpy", progress=False)
+    compiled = replace(numpy, attributes={**numpy.attributes, "backend": "compiled"})
+    called = []
+    monkeypatch.setattr(by_factor.LogDensities, "of", _noted(by_factor.LogDensities.of, called))
+    expected = sampler.deviance(numpy)["deviance"]
+    assert called == []
+    found = sampler.deviance(compiled)["deviance"]
+    assert called == [["y"]] * 10
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def _noted(method, called):
+    def noting(self, factors, values):
+        factors = list(factors)
+        called.append([f.name for f in factors])
+        return method(self, factors, values)
+
+    return noting

@@ -5,7 +5,7 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.initial.log_densities import LogDensities
+from gibbsppl.code.log_densities import LogDensities
 from gibbsppl.initial.pilot import best_start
 from gibbsppl.initial.search import initial_state
 from models import rats

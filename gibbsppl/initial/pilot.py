@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 import numpy as np
 import sympy as sp
 
+from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays, observed
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import StartError
-from gibbsppl.initial.log_densities import LogDensities, compiled_where_it_pays, observed
 from gibbsppl.initial.search import initial_state
 from gibbsppl.initial.unitless import only_for, unitless_scales
 from gibbsppl.model.evaluation import Floats, Values
@@ -98,7 +98,8 @@ class Pilots:
         bounded = sum(_numeric_bounds(s) is not None for s in self.graph.latent)
         candidates = 1 + min(2 * bounded, CANDIDATES)
         evaluations = chains * (1 + ROUNDS * candidates)
-        return replace(self, densities=compiled_where_it_pays(self.graph, self.data, evaluations))
+        found = compiled_where_it_pays(self.graph, self.graph.factors, self.data, evaluations)
+        return replace(self, densities=found)
 
     def start(
         self, rng: np.random.Generator, init: Values | None, check: Callable[[State], None]

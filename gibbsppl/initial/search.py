@@ -34,11 +34,11 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import leaves_of
+from gibbsppl.code.log_densities import LogDensities
 from gibbsppl.errors import StartError
 from gibbsppl.initial.dispersed import CANDIDATES, VAGUE_IN_DATA_SCALES, Start, dispersed
 from gibbsppl.initial.feasible import free_in
 from gibbsppl.initial.inits import checked_init
-from gibbsppl.initial.log_densities import LogDensities
 from gibbsppl.initial.nearing import brought_nearer
 from gibbsppl.initial.requirements import requirements_of
 from gibbsppl.initial.unitless import unitless_scales

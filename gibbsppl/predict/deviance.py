@@ -23,21 +23,25 @@ among them, and does not change with how they are written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Dim, Leaf, leaves_of
+from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.model.density import log_density
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import drawn, fill
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.output.arrays import for_arithmetic
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
+from gibbsppl.run.choice import is_installed
+from gibbsppl.runtime.types import Ints
 
 DEVIANCE = "deviance"
 _REPLICATE = Array("replicate~")
@@ -81,11 +85,34 @@ def needed(graph: Graph) -> tuple[str, ...]:
 
 def deviance(graph: Graph, data: Values, draws: Draws) -> Floats:
     """The deviance of each draw, with axes (chain, draw)."""
-    found = []
-    for chunk, given, _ in _chunks(graph, draws):
-        total = sum(_seen_density(chunk, f, {**data, **given}) for f in _seen(chunk))
-        found.append(-2 * np.asarray(total))
-    return np.concatenate(found).reshape(draws.chains, draws.draws)
+    seen, count = _seen(graph), draws.chains * draws.draws
+    in_loops = _in_loops(graph, [s for s in seen if s.known == 1], data, draws)
+    found = np.zeros(count)
+    if in_loops.in_loops:
+        found += _one_by_one(in_loops, data, draws)
+    left = {s.name for s in seen} - in_loops.in_loops.keys()
+    for chunk, rows, given, _ in _chunks(graph, draws) if left else ():
+        rest = (f for f in _seen(chunk) if f.name in left)
+        found[rows] += sum(_seen_density(chunk, f, {**data, **given}) for f in rest)
+    return -2 * found.reshape(draws.chains, draws.draws)
+
+
+def _in_loops(graph: Graph, seen: Sequence[Statement], data: Values, draws: Draws) -> LogDensities:
+    """The log densities, in loops where these pay; none are compiled of draws made in NumPy."""
+    if draws.attributes.get("backend") != "compiled" or not is_installed():
+        return LogDensities(graph)
+    return compiled_where_it_pays(graph, seen, data, draws.chains * draws.draws)
+
+
+def _one_by_one(densities: LogDensities, data: Values, draws: Draws) -> Floats:
+    """The log density of the factors that are in loops, draw by draw."""
+    factors = [f for f in densities.graph.factors if f.name in densities.in_loops]
+    arrays = {n: draws.stacked(n) for n in _names_needed(densities.graph, draws)}
+    found = np.empty(draws.chains * draws.draws)
+    for row in range(len(found)):
+        values = {**data, **{n: for_arithmetic(a[row]) for n, a in arrays.items()}}
+        found[row] = sum(t.total for t in densities.of(factors, values).values())
+    return found
 
 
 def with_deviance(graph: Graph, data: Values, draws: Draws) -> Draws:
@@ -102,7 +129,7 @@ def dic(graph: Graph, data: Values, draws: Draws, *, seed: int = 0) -> Dic:
     deviances = deviance(graph, data, draws)
     rng = np.random.default_rng(seed)
     gaps = []
-    for chunk, given, others in _chunks(graph, draws):
+    for chunk, _, given, others in _chunks(graph, draws):
         here, there = {**data, **given}, {**data, **others}
         gaps.append(sum(_gap(rng, chunk, f, here, there) for f in _seen(chunk)))
     penalties = np.concatenate(gaps).reshape(draws.chains, draws.draws)
@@ -127,10 +154,8 @@ def _seen(graph: Graph) -> list[Statement]:
     return seen
 
 
-def _chunks(
-    graph: Graph, draws: Draws
-) -> Iterator[tuple[Graph, Mapping[str, Floats], Mapping[str, Floats]]]:
-    """Some draws at a time: a graph with one more dim, the draws, and those of the next chain."""
+def _names_needed(graph: Graph, draws: Draws) -> tuple[str, ...]:
+    """The latent arrays that the observations read; an error for one that draws do not have."""
     names = needed(graph)
     for name in names:
         if name not in draws:
@@ -138,6 +163,14 @@ def _chunks(
                 f"{name}: the observations depend on it, but it is not among the draws "
                 f"({', '.join(draws)}); name it in keep= when sampling."
             )
+    return names
+
+
+def _chunks(
+    graph: Graph, draws: Draws
+) -> Iterator[tuple[Graph, Ints, Mapping[str, Floats], Mapping[str, Floats]]]:
+    """Some draws at a time: a graph with one more dim, their rows, and those of the next chain."""
+    names = _names_needed(graph, draws)
     count, step = draws.chains * draws.draws, draws_at_once(graph)
     for start in range(0, count, step):
         size = min(step, count - start)
@@ -149,6 +182,7 @@ def _chunks(
         marked = tuple(replace(a, known=s.known) for a, s in pairs)
         yield (
             replace(along, statements=marked),
+            rows,
             {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in names},
             {n: np.moveaxis(draws.at(n, others), 0, -1) for n in names},
         )

@@ -1,8 +1,8 @@
-"""Log densities at candidates for a start: by the plain interpreter, or in loops where that pays.
+"""Log densities of factors: by the plain interpreter, or in loops where that pays.
 
 Comes in: a graph, its data, how often log densities will be evaluated. Loops of a factor are
 compiled where the interpreter would take longer for all of these: that depends on the model, its
-sizes and the number of chains alone. Where a factor has no loops, it is interpreted.
+sizes and this number alone. Where a factor has no loops, it is interpreted.
 """
 
 from __future__ import annotations
@@ -56,10 +56,12 @@ def observed(graph: Graph) -> tuple[Factor, ...]:
     return (*seen, *(p for p in graph.potentials if p.of is not None))
 
 
-def compiled_where_it_pays(graph: Graph, data: Values, evaluations: int) -> LogDensities:
-    """The log densities, each of which is evaluated so often."""
+def compiled_where_it_pays(
+    graph: Graph, factors: Iterable[Factor], data: Values, evaluations: int
+) -> LogDensities:
+    """The log densities of some factors, each of which is evaluated so often."""
     found = {}
-    for factor in graph.factors:
+    for factor in factors:
         if evaluations * numbers_of(factor, graph.sizes) * A_NUMBER > COMPILING:
             from gibbsppl.code.density_program import DensityProgram  # noqa: PLC0415  (seldom)
 
