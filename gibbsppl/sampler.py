@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from gibbsppl.checks.results import Verification
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison, Settings
+    from gibbsppl.initial.rooms import Rooms
     from gibbsppl.language import Model
     from gibbsppl.predict.deviance import Dic
     from gibbsppl.predict.prediction import Prediction
@@ -243,9 +244,9 @@ class Sampler:
         pilots = Pilots(self.graph, self.data, self.program, self.prepared, engine)
         return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
 
-    def _check_proper(self, state: Values, *, first: bool) -> None:
+    def _check_proper(self, state: Values, *, first: bool, rooms: Rooms | None = None) -> None:
         usual = partial(self._with, kernels={}, order=(), scan="systematic")
-        check_proper(self.derivation, self.program, self.prepared, state, first)
+        check_proper(self.derivation, self.program, self.prepared, state, first, rooms)
         check_proper_as_usual(self.derivation, usual, state, first)
 
     def sample(  # noqa: PLR0913  (settings, all named at the call)

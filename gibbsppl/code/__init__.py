@@ -12,7 +12,7 @@
   `numpy_text` prints
 - a sweep as a value: `arrays`, the language and its passes; `lowering` to it; `loop_text` prints it
   as plain loops, `loop_program` is these with all they read, `parted_program` the same in parts
-  that threads share; `costs`: what they are `worth`; `density_program`: loops of a log density,
-  `log_densities`: where these pay
+  that threads share; `costs`: what they are `worth`; `numbers_program`: loops that tell numbers,
+  `density_program`: a log density, `log_densities`: where its loops pay
 - text alone: `module` (what the parts share), `lines`, `names`
 """

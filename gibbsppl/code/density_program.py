@@ -1,30 +1,27 @@
-"""The log density of a factor in loops, for data: compiled when values are first given."""
+"""The log density of a factor in loops, for data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gibbsppl.code.loop_program import LoopProgram, Runner, for_loops
+from gibbsppl.code.loop_program import LoopProgram, for_loops
 from gibbsppl.code.lowering.log_densities import log_density_program, positions_read
+from gibbsppl.code.numbers_program import NumbersProgram
 from gibbsppl.model.density import Told
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Factor, Graph
-from gibbsppl.runtime.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class DensityProgram:
-    """The loops of a factor, which change no array and draw nothing.
+class DensityProgram(NumbersProgram):
+    """The loops of a factor.
 
     ``positions`` are the arrays of the state whose elements are positions in others.
     """
 
-    loops: LoopProgram
     positions: frozenset[tuple[str, str, int]]
 
     @classmethod
@@ -47,30 +44,10 @@ class DensityProgram:
             for index, array, axis in self.positions
         )
 
-    @cached_property
-    def runner(self) -> Runner:
-        """The compiled loops."""
-        return self.loops.compiled()
-
     def __call__(self, values: Values) -> Told:
         """What is told of the log density at values of all variables."""
-        return self.by(self.runner, values)
-
-    def by(self, runner: Runner, values: Values) -> Told:
-        """The same by a runner of the loops."""
-        arrays = self.loops.arrays_of(dict(values))
-        found = [np.empty(1) for _ in self.loops.module.outputs]
-        records = [*_of_no_draws(arrays), *found]
-        arguments = self.loops.arguments(np.random.default_rng(0), arrays)
-        with np.errstate(all="ignore"):
-            runner.record(arguments, 1, 1, self.loops.outputs(), records)
-        total, least, lost = (float(x[0]) for x in found)
+        total, least, lost = self.numbers(values)
         return Told(total, least, int(lost))
-
-
-def _of_no_draws(arrays: Mapping[str, Array]) -> Sequence[Array]:
-    """Records of no draws."""
-    return [np.empty((0, *a.shape), a.dtype) for a in arrays.values()]
 
 
 def _are_whole(numbers: Any) -> bool:

@@ -69,6 +69,8 @@ PASSES: tuple[Callable[[Sweep], Sweep], ...] = (
 )
 
 
+# Functions that make tables of what they are given, which is not to be compared.
+ITSELF = frozenset({"as_given", "as_computed"})
 # Types of positions that loops read as they are; those of real numbers, by how they are kept.
 INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))
 REALS: Mapping[str, np.dtype[Any]] = {"float": np.dtype(np.float64), "single": np.dtype(np.float32)}
@@ -114,13 +116,14 @@ class LoopProgram:
     """A sweep in loops for data; what depends on data alone is computed when it is asked for.
 
     What sweeps in NumPy have in the state and loops do not is ``apart``: sums that are kept up to
-    date, and auxiliary variables.
+    date, and auxiliary variables. Tables that ``others`` have made of the same data are shared.
     """
 
     sweep_value: Sweep
     data: Values
     model_sizes: Mapping[str, int]
     apart: tuple[str, ...] = ()
+    others: LoopProgram | None = None
 
     @classmethod
     def of(cls, sweep: Sweep, data: Values, sizes: Mapping[Dim, int]) -> LoopProgram:
@@ -140,7 +143,18 @@ class LoopProgram:
     @cached_property
     def _prepared(self) -> tuple[dict[str, Array], dict[str, int]]:
         needed = frozenset(self.module.constants)
-        return constants_of(self.with_numbers, self.data, self.known_sizes, needed)
+        shared = {} if self.others is None else self.others.made
+        return constants_of(self.with_numbers, self.data, self.known_sizes, needed, shared)
+
+    def beside(self, others: LoopProgram) -> LoopProgram:
+        """The same program, sharing tables with others of the same data."""
+        return replace(self, others=others)
+
+    @property
+    def made(self) -> Mapping[Table, Mapping[str, Array]]:
+        """Tables of data as far as they are kept."""
+        every = (t for t in self.with_numbers.tables if t.function not in ITSELF)
+        return {t: {n: self.known[n] for n in t.names if n in self.known} for t in every}
 
     @property
     def is_single(self) -> bool:
@@ -276,24 +290,53 @@ def made_work(name: str) -> Array:
 
 
 def constants_of(
-    sweep: Sweep, data: Values, sizes: dict[str, int], needed: frozenset[str]
+    sweep: Sweep,
+    data: Values,
+    sizes: dict[str, int],
+    needed: frozenset[str],
+    shared: Mapping[Table, Mapping[str, Array]],
 ) -> tuple[dict[str, Array], dict[str, int]]:
     """The arrays that are needed, of data and what is computed of them; the sizes of all dims.
 
     What only other tables are made of goes when they are made. All is computed of doubles.
+    ``shared`` are tables that need not be made.
     """
     known = dict(sizes)
+    tables, taken = _to_make(sweep, needed, shared)
     wanted = needed | names_in(sweep.prepare)
     given = (n for n, a in sweep.arrays.items() if a.kind == "data" and n in wanted)
     arrays = {n: _as(data[n], "int" if sweep.arrays[n].type == "int" else "float") for n in given}
-    for k, table in enumerate(sweep.tables):
-        made = made_by(table, {**data, **arrays}, known)
+    for k, table in enumerate(tables):
+        found = None if table.function in ITSELF else taken.get(table)
+        made = found or made_by(table, {**data, **arrays}, known)
         for name, values in made.items():
             known |= dict(zip(sweep.arrays[name].dims, values.shape, strict=False))
-        still = wanted | {n for later in sweep.tables[k + 1 :] for n in _read(later)}
+        still = wanted | {n for later in tables[k + 1 :] for n in _read(later)}
         arrays = {n: a for n, a in {**arrays, **made}.items() if n in still}
     arrays |= computed(sweep.prepare, arrays, known)
     return {n: _as(arrays[n], _type(sweep, n)) for n in needed}, known
+
+
+def _to_make(
+    sweep: Sweep, needed: frozenset[str], shared: Mapping[Table, Mapping[str, Array]]
+) -> tuple[list[Table], Mapping[Table, Mapping[str, Array]]]:
+    """The tables of a sweep in order, and what is shared of those that need not be made.
+
+    Without what is only read by tables that are shared.
+    """
+    wanted, tables = needed | names_in(sweep.prepare), list[Table]()
+    taken: dict[Table, Mapping[str, Array]] = {}
+    for table in reversed(sweep.tables):
+        own = wanted.intersection(table.names)
+        found = shared.get(table, {}) if shared and table.function not in ITSELF else {}
+        if own and own <= found.keys():
+            taken[table] = {n: found[n] for n in own}
+        elif own or not shared:
+            wanted |= _read(table)
+        else:
+            continue
+        tables.insert(0, table)
+    return tables, taken
 
 
 def _read(table: Table) -> set[str]:

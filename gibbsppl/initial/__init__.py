@@ -11,7 +11,7 @@ In the order in which they are called:
   `requirements` is met, and `nearing` towards where the rest is
 - `zero_density` says why a start has density zero
 - `propriety`: each conditional at a start has a finite integral (`looking` finds what it is
-  `drawn_from`); `separation`: so has the
+  `drawn_from`, `rooms` looks at many blocks in loops); `separation`: so has the
   posterior, unless no term falls along some direction, found by a linear programme from the
   designs and sides of `recession`
 """

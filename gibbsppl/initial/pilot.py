@@ -20,6 +20,7 @@ import sympy as sp
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays, observed
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import StartError
+from gibbsppl.initial.rooms import Rooms
 from gibbsppl.initial.search import initial_state
 from gibbsppl.initial.unitless import only_for, unitless_scales
 from gibbsppl.model.evaluation import Floats, Values
@@ -83,13 +84,17 @@ class Pilots:
     ) -> tuple[list[Chain], dict[str, str]]:
         """A start for each stream, and the origin of each value; the first one is checked as such.
 
-        ``check`` raises an error where a state is no start; it is told whether it is the ``first``.
+        ``check`` raises an error where a state is no start; it is told whether it is the ``first``,
+        and of the ``rooms`` by which compiled loops look at blocks.
         """
         found, notes = list[Chain](), dict[str, str]()
         both = [*zip(streams, inits, strict=True)]
-        own = self.with_loops(len(both)) if isinstance(self.engine, Compiled) else self
+        own, told = self, dict[str, Any]()
+        if isinstance(self.engine, Compiled):
+            own = self.with_loops(len(both))
+            told = {"rooms": Rooms(self.engine, self.constants)}
         for rng, init in both:
-            state, notes = own.start(rng, init, partial(check, first=not found))
+            state, notes = own.start(rng, init, partial(check, first=not found, **told))
             found.append(Chain(state, rng))
         return found, notes
 

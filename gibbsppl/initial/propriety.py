@@ -19,6 +19,7 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.errors import RunError, StartError
 from gibbsppl.initial.drawn_from import Derived, OfDensity, OfFamily, OfSeveral
+from gibbsppl.initial.rooms import Rooms
 from gibbsppl.initial.separation import EPSILON, Direction, direction_of
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph
@@ -34,24 +35,34 @@ if TYPE_CHECKING:
 
 # The largest power of two that is looked at.
 FARTHEST = 1019
+# So many numbers of matrices are looked at together.
+PART = 1 << 18
 # Of so many elements that nearly coincide, names are told.
 MOST_NAMED = 6
 
 
 @np.errstate(all="ignore")  # what is not finite is looked for
 def check_proper(
-    derived: Derived, program: Program, constants: Constants, state: Values, first: bool = True
+    derived: Derived,
+    program: Program,
+    constants: Constants,
+    state: Values,
+    first: bool = True,
+    rooms: Rooms | None = None,
 ) -> None:
     """Raise an error where the conditional of a step, given the state, cannot be normalised.
 
     So too where, at the ``first`` state that is looked at, the log density of the model as
     declared, ``graph``, does not fall in some direction. It is a `StartError` where the state may
     be the reason: what is no number, or a precision that rounding alone may have made singular.
+    ``rooms`` are loops that look at many blocks.
     """
     graph, data, looked = derived.graph, derived.known, derived.looked_at
     values = {**data, **state}
     for step in looked.steps:
         match step:
+            case OfFamily() if step.dense and rooms and rooms.in_all(derived, step, values):
+                continue
             case OfFamily():
                 _check_family(graph, step, looked.sizes, program, constants, data, state)
             case OfSeveral():
@@ -300,8 +311,15 @@ def _of_block(step: OfFamily, etas: Sequence[Floats]) -> Floats:
 def _least_eigenvalues(eta_2: Floats) -> Floats:
     """The least eigenvalues of precision matrices, scaled to unit diagonals; 0 within rounding.
 
-    NaN for a matrix that is not finite.
+    NaN for a matrix that is not finite. Of many matrices, part after part: each is copied.
     """
+    matrices = eta_2.reshape(-1, *eta_2.shape[-2:])
+    step = max(1, PART // matrices[:1].size)
+    parts = (matrices[n : n + step] for n in range(0, len(matrices), step))
+    return np.concatenate([*map(_least_of, parts)]).reshape(eta_2.shape[:-2])
+
+
+def _least_of(eta_2: Floats) -> Floats:
     finite = np.isfinite(eta_2).all(axis=(-2, -1))
     safe = np.where(np.asarray(finite)[..., None, None], eta_2, 0.0)
     values = np.linalg.eigvalsh(in_own_units(-(safe + np.swapaxes(safe, -2, -1))))

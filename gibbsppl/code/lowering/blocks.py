@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.expressions import (
+    ONE,
     ZERO,
+    Apply,
     Element,
     Expr,
     Number,
@@ -15,13 +18,14 @@ from gibbsppl.code.arrays.expressions import (
     Span,
     product,
 )
-from gibbsppl.code.arrays.statements import Argument, Draw, Let, Store
+from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
 from gibbsppl.code.lowering.draws import drawn_into, local_for
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.selections import Selection, place_in_one
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
+from gibbsppl.runtime.pencils import LEAST
 from gibbsppl.schedule.kinds import FamilyDraw
 
 
@@ -49,6 +53,20 @@ def lower_block(w: Workshop, step: FamilyDraw) -> None:
     spans = tuple(map(w.span, block.dense))
     value = Element(new.array, (*new.indices[: len(over)], place_in_one(spans)))
     w.add(Store(target, value, (*over, *spans)))
+
+
+def count_tight(w: Workshop, step: FamilyDraw, output: str) -> None:
+    """How many blocks are not seen to have a precision matrix with room: by a lower bound."""
+    block, squares = _Block.of(w, step), step.parameters[1]
+    with w.with_dims(block.partners), with_maintained(w, step.kept):
+        value = parameter(w, squares, f"{block.array}_squares")
+        matrix = block.argument(w, value, squares.axes)
+    over = block.chosen.over
+    room = local_for(w, f"{block.array}_room", over, "float")
+    w.add(Draw((room,), "certain_room", (matrix,), over, is_random=False, note=step.name))
+    least = Number(LEAST * prod(w.size(d) for d in block.dense))
+    is_seen = Apply("below", (least, room))
+    w.add(Let(output, (), ZERO), Add(output, (), Apply("where", (is_seen, ZERO, ONE)), over))
 
 
 @dataclass(frozen=True, slots=True)
