@@ -13,9 +13,11 @@ from gibbsppl.code.density_program import DensityProgram
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays, numbers_of
 from gibbsppl.code.lowering import log_densities
 from gibbsppl.errors import ModelError, NotLoweredError
+from gibbsppl.initial import search
 from gibbsppl.initial.pilot import Pilots
 from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import size_of_terms, told_of
+from gibbsppl.model.evaluation import largest_power
 from gibbsppl.run.engines import Interpreted
 
 # Larger factors take too long where loops are carried out by Python.
@@ -40,7 +42,7 @@ def both(model, name, **values):
 
 def test_programs_agree_with_the_interpreter_on_all_models():
     """Every factor that has a program, at a start."""
-    compared = 0
+    compared = told = 0
     for model in (m.model() for m in models.ALL):
         graph, data = model.graph, model.data
         values = {**data, **initial_state(np.random.default_rng(1), graph, data)[0]}
@@ -58,7 +60,12 @@ def test_programs_agree_with_the_interpreter_on_all_models():
             assert found.total == pytest.approx(expected.total, rel=0, abs=rounded)
             assert found.least == pytest.approx(expected.least, rel=0, abs=rounded)
             compared += 1
+            if found.largest is not None:
+                largest = largest_power(factor.log_density, factor.over, values, graph.sizes)
+                assert found.largest == pytest.approx(largest, rel=1e-9)
+                told += 1
     assert compared > 150
+    assert told > 140
 
 
 def bounded():
@@ -95,6 +102,19 @@ def test_zeros_of_the_density_are_those_of_the_interpreter(name, values, lost):
     """Values and parameters outside of their supports, one after the other."""
     found, expected = both(bounded(), name, **{**GOOD, **values})
     assert (found.lost, found.total) == (expected.lost, expected.total) == (lost, -np.inf)
+
+
+@pytest.mark.parametrize("x", [1e3, 1e100, 1e200])
+def test_powers_that_are_too_large_are_told(x):
+    """A square that has no square, or is infinite."""
+    model = bounded()
+    factor = model.graph.statement("y")
+    values = {n: np.asarray(v) for n, v in {**GOOD, "x": [0.5, x, 0.0]}.items()}
+    values = {**model.data, **values}
+    found = Plain.of(model.graph, factor, model.data)(values).largest
+    expected = largest_power(factor.log_density, factor.over, values, model.graph.sizes)
+    assert found == pytest.approx(expected)
+    assert (found < search.LARGEST) == (x < 1e50)
 
 
 def test_a_program_without_a_condition_is_found(monkeypatch):

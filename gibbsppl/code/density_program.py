@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,8 +47,8 @@ class DensityProgram(NumbersProgram):
 
     def __call__(self, values: Values) -> Told:
         """What is told of the log density at values of all variables."""
-        total, least, lost = self.numbers(values)
-        return Told(total, least, int(lost))
+        total, least, lost, largest = self.numbers(values)
+        return Told(total, least, int(lost), None if math.isnan(largest) else largest)
 
 
 def _are_whole(numbers: Any) -> bool:

@@ -196,7 +196,10 @@ def _found(densities: LogDensities, start: Start, data: Values, given: Values) -
 def _looked_at(densities: LogDensities, values: State, notes: Mapping[str, str]) -> _Found:
     graph = densities.graph
     terms = densities.of(graph.factors, values)
-    return _Found(values, terms, notes, overflows(graph.factors, values, graph.sizes))
+    known = [t.largest for t in terms.values() if t.largest is not None]
+    rest = [f for f in graph.factors if terms[f.name].largest is None]
+    too_large = any(not x < LARGEST for x in known) or overflows(rest, values, graph.sizes)
+    return _Found(values, terms, notes, too_large)
 
 
 def overflows(factors: Iterable[Factor], values: Values, sizes: Sizes) -> bool:

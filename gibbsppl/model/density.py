@@ -65,12 +65,13 @@ def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
 class Told:
     """What is told of a factor's log density: its total, the least, how many are no finite number.
 
-    ``least`` is at most 0.
+    ``least`` is at most 0. ``largest``: of the exponentials and powers formed, if that is known.
     """
 
     total: float
     least: float
     lost: int
+    largest: float | None = None
 
 
 def told_of(factor: Factor, values: Values, sizes: Sizes) -> Told:

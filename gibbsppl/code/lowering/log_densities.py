@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from math import inf
+from math import inf, nan
 
 import numpy as np
 import sympy as sp
@@ -42,16 +42,17 @@ from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.density import numbers_of, regions
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Factor, Graph, Potential, Statement
+from gibbsppl.model.powers import powers_in
 from gibbsppl.schedule.sweeps import Schedule
 
 # What is told of a factor (`gibbsppl.model.density.Told`); each is 0 before the first position.
-TOLD = ("total", "least", "lost")
+TOLD = ("total", "least", "lost", "largest")
 # So many positions are looked at together, where all is known.
 PART = 1 << 18
 
 
 def log_density_program(graph: Graph, factor: Factor, data: Values) -> Sweep:
-    """The program of a factor, with its three outputs in order."""
+    """The program of a factor, with its outputs in order."""
     if isinstance(factor, Potential) and factor.of is not None and len(factor.over) > 1:
         raise NotLoweredError(f"{factor.name}: a sum over all cells of a sparse array.")
     w = Workshop.of(Schedule(graph, (), ()), data, {})
@@ -75,21 +76,38 @@ def _is_single(values: object) -> bool:
 
 
 def _lower(w: Workshop, factor: Factor, names: Sequence[str]) -> None:
-    """The three numbers of a factor."""
-    total, least, lost = names
+    """The numbers that are told of a factor."""
+    total, least, lost, largest = names
     over, density = w.spans(factor.over), Element(w.fresh(f"{factor.name}_density"))
     value = w.plain(factor.log_density)
     if isinstance(factor, Statement):
         conditions = [c for c in _conditions(w, factor) if not _holds(w, c, factor.over)]
         value = _where(conditions, value)
-    w.add(*(Let(n, (), ZERO) for n in names))
+    powers = _powers(w, factor)
+    w.add(*(Let(n, (), ZERO) for n in names[:-1]))
+    w.add(Let(largest, (), ZERO if powers is not None else Number(nan)))
     with w.inside(*over) if over else nullcontext():
         w.add(
             Let(density.array, (), value),
             Add(total, (), density, ()),
             Add(least, (), density, (), by="min"),
             Add(lost, (), Apply("where", (_is_finite(density), ZERO, ONE)), ()),
+            *(Add(largest, (), size, spans, by="max") for size, spans in powers or ()),
         )
+
+
+def _powers(w: Workshop, factor: Factor) -> list[tuple[Expr, tuple[Span, ...]]] | None:
+    """The sizes of the exponentials and powers formed, 0 of what is no number; None if not told."""
+    try:
+        every = dict.fromkeys(powers_in(factor.log_density, w.graph.sizes))
+    except ValueError:
+        return None
+    found = list[tuple[Expr, tuple[Span, ...]]]()
+    for power, ranges in every:
+        size = Apply("abs", (w.plain(power),))
+        is_number = Apply("at_most", (size, Number(inf)))
+        found.append((Apply("where", (is_number, size, ZERO)), w.spans(ranges)))
+    return found
 
 
 def _where(conditions: list[Expr], value: Expr) -> Expr:
