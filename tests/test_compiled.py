@@ -1,11 +1,14 @@
 """Compiled sweeps: the same draws as in NumPy where numbers come in the same order; the choice."""
 
+import re
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gibbsppl as gp
+from gibbsppl.code.arrays.sweeps import numbers_of
 from gibbsppl.errors import RunError
 from gibbsppl.run.engines import Compiled, Interpreted
 from models import pumps, rats
@@ -27,6 +30,30 @@ def test_a_run_compiled_is_the_run_in_numpy(module):
         assert ours[name].dtype == theirs[name].dtype
         # (digits differ in the last places, and more the longer a chain is)
         np.testing.assert_allclose(ours[name][:, 0], theirs[name][:, 0], rtol=1e-9)
+
+
+def test_what_kernels_draw_from_has_the_methods_that_they_call():
+    pytest.importorskip("numba")
+    from gibbsppl.runtime import compiled
+
+    files = (p.read_text("utf-8") for p in Path(compiled.__path__[0]).glob("*.py"))
+    called = {m for text in files for m in re.findall(r"\brng\.(\w+)\(", text)}
+
+    assert called == set(compiled.METHODS)
+
+
+def test_numbers_computed_beforehand_are_no_arrays_in_a_sweep():
+    """A number with the type of an array is computed with as an array: new memory each time."""
+    with gp.Model(coords={"i": 3}) as model:
+        mu = gp.Normal("mu", 0, tau=1)
+        known = gp.Data("known", [0.1, 2.0, 0.7], dims="i")
+        gp.Normal("y", mu, tau=known, dims="i", observed=[1.0, 0.5, 2.0])
+    program = gp.compile(model).loops()
+    prepared = numbers_of(program.with_numbers) & set(program.module.constants)
+
+    assert prepared
+    for name in prepared:
+        assert re.search(rf"^    {name} = {name}_at\[\(\)\]$", program.module.text, re.MULTILINE)
 
 
 def test_pilot_sweeps_are_those_of_the_run(monkeypatch):

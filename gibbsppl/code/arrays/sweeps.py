@@ -148,3 +148,10 @@ def dims_sized(statements: Iterable[Statement]) -> frozenset[str]:
 def mentions(expr: Expr, names: Iterable[str]) -> bool:
     """Whether an expression reads one of some arrays."""
     return not expr.arrays.isdisjoint(names)
+
+
+def numbers_of(sweep: Sweep) -> frozenset[str]:
+    """The arrays without axes that a sweep is given: of the state, of data, of what is prepared."""
+    given = {n for n, a in sweep.arrays.items() if not a.dims}
+    made = {s.name for s in every(sweep.prepare) if isinstance(s, Let) and not s.dims}
+    return frozenset(given | made)

@@ -15,7 +15,7 @@ from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.loads import read_once
 from gibbsppl.code.arrays.statements import Let, Statement
 from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
-from gibbsppl.code.arrays.sweeps import DEFERRED, Sweep, dims_sized, names_in
+from gibbsppl.code.arrays.sweeps import DEFERRED, Sweep, dims_sized, names_in, numbers_of
 from gibbsppl.code.lines import indented
 from gibbsppl.code.loop_text.expressions import Writer, kernels
 from gibbsppl.code.loop_text.statements import Lines
@@ -25,9 +25,13 @@ from gibbsppl.code.names import Names
 TAKEN = frozenset(
     (
         *("np", "kernel", "range", "divmod", "int", "max", "min", "len", "_"),
-        *("rng", "sizes", "run", "before", "draws", "thin", "sweep", "draw", "left", "is_recorded"),
+        *("stream_of", "generator", "rng", "sizes", "run", "before", "draws", "thin", "sweep"),
+        *("draw", "left", "is_recorded"),
     )
 )
+
+# The first line of a function.
+STREAM = "rng = stream_of(generator)"
 
 
 class Text(Protocol):
@@ -173,10 +177,12 @@ class _Run:
         """The text of the function."""
         w = self.writer
         given = (*self.state, *self.constants)
-        numbers = [n for n in given if self.is_number(n)]
+        every = numbers_of(self.sweep)
+        numbers = [n for n in given if n in every]
         changed = self.own.changed | self.monitor.changed
         rooms = (*self.own.rooms, *self.monitor.rooms)
         lines = [
+            STREAM,
             *(f"{w.size(d)} = sizes[{k}]" for k, d in enumerate(self.sizes)),
             *(f"{w.array(n)} = {outside(w, n)}[()]" for n in numbers),
             "for sweep in range(before + draws * thin):",
@@ -190,7 +196,7 @@ class _Run:
         records = map(self._record, self._recorded)
         arguments = ", ".join(
             [
-                *("rng", "sizes", *arrays, *works, *map(w.array, rooms), *asked),
+                *("generator", "sizes", *arrays, *works, *map(w.array, rooms), *asked),
                 *("before", "draws", "thin", *outputs, *records),
             ]
         )
@@ -230,10 +236,6 @@ class _Run:
             lines = [f"for {place} in range({array}.shape[{axis}]):", *indented(lines)]
         return [f"if len({record}):", *indented(lines)]
 
-    def is_number(self, name: str) -> bool:
-        """Whether an array from outside has no axes."""
-        return name in self.sweep.arrays and not self.sweep.arrays[name].dims
-
     def axes(self, name: str) -> int:
         """The number of axes of an array of the state, or of one that monitors compute."""
         if name in self.sweep.arrays:
@@ -257,7 +259,7 @@ def imports_of(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def whole_text(module: Text, package: str) -> str:
     """The text with its imports, from the package of plain or of compiled kernels."""
-    lines = ["import numpy as np", "", f"from {package} import kernel"]
+    lines = ["import numpy as np", "", f"from {package} import kernel, stream_of"]
     lines += [f"from {package}.{m} import {', '.join(names)}" for m, names in module.imports]
     return "\n".join([*lines, "", "", module.text])
 

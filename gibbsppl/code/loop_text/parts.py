@@ -16,10 +16,11 @@ from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.loads import read_once
 from gibbsppl.code.arrays.statements import Loop, Statement
 from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
-from gibbsppl.code.arrays.sweeps import Sweep, dims_sized, names_in
+from gibbsppl.code.arrays.sweeps import Sweep, dims_sized, names_in, numbers_of
 from gibbsppl.code.lines import indented
 from gibbsppl.code.loop_text.expressions import Writer, kernels
 from gibbsppl.code.loop_text.module import (
+    STREAM,
     TAKEN,
     allocated,
     imports_of,
@@ -134,8 +135,7 @@ class _Work:
         made = [allocated(writer, n, a) for n, a in own.items()]
         prepared = names_in(self.sweep.prepare) - self.sweep.arrays.keys()
         given = [n for n in (*self.sweep.arrays, *sorted(prepared), *shared) if n in used]
-        is_number = {n for n, a in self.sweep.arrays.items() if not a.dims}
-        is_number |= {n for n, a in shared.items() if not a.dims}
+        is_number = numbers_of(self.sweep) | {n for n, a in shared.items() if not a.dims}
         function = Function(
             self.names.fresh(name) if name != "monitor" else name,
             tuple(given),
@@ -155,15 +155,16 @@ class _Work:
         arrays = (outside(w, n) if n in body.numbers else w.array(n) for n in f.arrays)
         works = (w.names.called("work", n, like=n) for n in f.works)
         ends = [w.array(FIRST), w.array(STOP)] if f.span is not None else []
-        called = ", ".join(["rng", "sizes", *arrays, *works, *ends])
+        called = ", ".join(["generator", "sizes", *arrays, *works, *ends])
         put = [n for n in body.numbers if n in body.changed]
         lines = [
+            STREAM,
             *(f"{w.size(d)} = sizes[{k}]" for k, d in enumerate(sizes) if d in body.sizes),
             *(f"{w.array(n)} = {outside(w, n)}[()]" for n in body.numbers),
             *body.lines,
             *(f"{outside(w, n)}[()] = {w.array(n)}" for n in put),
         ]
-        return "\n".join(["@kernel", f"def {f.name}({called}):", *indented(lines or ["pass"]), ""])
+        return "\n".join(["@kernel", f"def {f.name}({called}):", *indented(lines), ""])
 
 
 def _span(part: Part) -> Span:

@@ -10,7 +10,8 @@ from typing import Any
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload_attribute, overload_method
+from numba.np.random import generator_methods
 
 from gibbsppl.runtime import loops
 from gibbsppl.runtime.loops import WHOLE as WHOLE
@@ -20,6 +21,35 @@ __path__ = loops.__path__
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 # (a call costs more than a short kernel, whose arrays are known where it is called)
 inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+
+
+# The methods of generators that kernels call.
+METHODS = (
+    *("random", "uniform", "standard_normal", "standard_exponential", "standard_gamma"),
+    *("standard_cauchy", "laplace", "beta", "binomial", "poisson", "negative_binomial", "integers"),
+)
+
+
+@overload_attribute(types.NumPyRandomBitGeneratorType, "bit_generator")
+def _bit_generator(bits: Any) -> Any:
+    """A bit generator's own: it has the methods of a generator, which read this of it."""
+    del bits
+
+    def own(bits: Any) -> Any:
+        return bits
+
+    return own
+
+
+for _method in METHODS:
+    _written = getattr(generator_methods, f"NumPyRandomGeneratorType_{_method}")
+    overload_method(types.NumPyRandomBitGeneratorType, _method)(_written)
+
+
+@kernel
+def stream_of(rng: Any) -> Any:
+    """The bit generator of a generator: each call that is passed one of these counts references."""
+    return rng.bit_generator
 
 
 @intrinsic
