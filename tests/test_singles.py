@@ -190,7 +190,7 @@ def test_single_precision_is_that_of_compiled_loops():
 
 @pytest.mark.usefixtures("small_arrays")
 def test_a_row_that_is_multiplied_by_itself_is_made_double_once():
-    program = loops(gp.compile(factors()), "float32")
+    program = loops(gp.compile(factors(1000)), "float32")
     text = program.module.text
     inner = [line for line in text.splitlines() if "sum_V_quality_of[factor, factor1] +=" in line]
 

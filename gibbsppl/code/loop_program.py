@@ -27,6 +27,7 @@ from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
 from gibbsppl.code.arrays.parting import parted
 from gibbsppl.code.arrays.passing import without_passing
+from gibbsppl.code.arrays.picked import picked
 from gibbsppl.code.arrays.recursions import unfolded
 from gibbsppl.code.arrays.sharing import shared
 from gibbsppl.code.arrays.singles import in_single, singles
@@ -50,6 +51,7 @@ from gibbsppl.schedule.sweeps import Schedule
 FIRST: tuple[Callable[[Sweep], Sweep], ...] = (unfolded, by_weights)
 # Passes that look at the sizes of vectors and tables.
 BY_SIZE: tuple[Callable[[Sweep, Mapping[str, int]], Sweep], ...] = (
+    picked,
     written_out,
     tabulated,
     gathered,
