@@ -11,7 +11,7 @@ import gibbsppl as gp
 from gibbsppl.code.arrays.sweeps import numbers_of
 from gibbsppl.errors import RunError
 from gibbsppl.run.engines import Compiled, Interpreted
-from models import pumps, rats
+from models import linear_mixed, pumps, rats
 
 
 def sampled(model, backend, **settings):
@@ -54,6 +54,17 @@ def test_numbers_computed_beforehand_are_no_arrays_in_a_sweep():
     assert prepared
     for name in prepared:
         assert re.search(rf"^    {name} = {name}_at\[\(\)\]$", program.module.text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("module", [rats, pumps, linear_mixed])
+def test_what_loops_read_has_the_axes_that_the_sweep_says(module):
+    """A number as an array of one would be an index of many, which takes seconds to compile."""
+    program = gp.compile(module.model()).loops()
+    known = program.with_numbers.arrays
+
+    for name, array in program.known.items():
+        if name in known:
+            assert array.ndim == len(known[name].dims), name
 
 
 def test_pilot_sweeps_are_those_of_the_run(monkeypatch):

@@ -1,10 +1,10 @@
 """Labels by blocks of elements: the digits of the exponential, and labels as one by one."""
 
-from importlib import import_module
 
 import mpmath
 import numpy as np
 import pytest
+from kernels_called import Called
 
 from gibbsppl.runtime.loops import blocks
 from gibbsppl.runtime.loops.labels import labels
@@ -21,7 +21,7 @@ NUMBERS += [-(n + s) / blocks.PER_LOG_2 for n in range(0, 1020, 17) for s in (0.
 
 def compiled():
     pytest.importorskip("numba")
-    return import_module("gibbsppl.runtime.compiled.blocks")
+    return Called("blocks")
 
 
 def test_the_exponential_has_all_digits():

@@ -2,10 +2,10 @@
 
 import inspect
 from contextlib import suppress
-from importlib import import_module
 
 import numpy as np
 import pytest
+from kernels_called import Called
 from scipy import stats
 
 from gibbsppl.runtime import draws as arrays
@@ -96,7 +96,7 @@ WHOLE_NUMBERS = {"bernoulli", "binomial", "poisson", "geometric", "negative_bino
 
 def compiled_of(name):
     pytest.importorskip("numba")
-    return getattr(import_module("gibbsppl.runtime.compiled.draws"), name)
+    return getattr(Called("draws"), name)
 
 
 def one_by_one(draw, arguments, seed=1):

@@ -3,13 +3,13 @@
 The cases and their distribution functions are those of the tests of whole arrays.
 """
 
-from importlib import import_module
 
 import numpy as np
 import pytest
 import test_polya_gamma
 import test_runtime_special
 import test_runtime_truncated
+from kernels_called import Called
 from scipy import stats
 
 from gibbsppl import runtime
@@ -77,7 +77,7 @@ def drawn(draw, case, n, seed=31):
 def compiled_of(name):
     pytest.importorskip("numba")
     module = MODULES[name].__name__.rpartition(".")[2]
-    return getattr(import_module(f"gibbsppl.runtime.compiled.{module}"), name)
+    return getattr(Called(module), name)
 
 
 def within(name, case, x):

@@ -5,6 +5,7 @@ From the same generator both evaluate at the same points and move to the same nu
 
 import numpy as np
 import pytest
+from kernels_called import Called
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.loops import slices as plain
@@ -96,9 +97,7 @@ def noted(log_density, places):
 
 def compiled():
     pytest.importorskip("numba")
-    from gibbsppl.runtime.compiled import slices
-
-    return slices
+    return Called("slices")
 
 
 @pytest.mark.parametrize("name", [*REAL, *WHOLE])

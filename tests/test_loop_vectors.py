@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kernels_called import Called
 from scipy import stats
 
 from gibbsppl import runtime
@@ -321,7 +322,7 @@ def test_directions_need_a_finite_vector_of_two_entries():
 
 def test_compiled_labels_equal_plain_ones():
     pytest.importorskip("numba")
-    from gibbsppl.runtime.compiled.labels import labels as compiled
+    compiled = Called("labels").labels
 
     logs = 5.0 * np.random.default_rng(19).standard_normal((50, 4))
     ours, theirs = generators(20)
@@ -356,9 +357,6 @@ def copies(arguments):
 @pytest.mark.parametrize("name", list(calls(np.random.default_rng(1))))
 def test_compiled_draws_equal_plain_ones(name):
     pytest.importorskip("numba")
-    from gibbsppl.runtime.compiled import chains as compiled_chains
-    from gibbsppl.runtime.compiled import labels as compiled_labels
-    from gibbsppl.runtime.compiled import vectors as compiled_vectors
 
     given = calls(np.random.default_rng(21))[name]
     ours, theirs = generators(22)
@@ -366,7 +364,7 @@ def test_compiled_draws_equal_plain_ones(name):
         found = []
         for kernels, rng in (
             ((chains_module, labels_module, vectors), ours),
-            ((compiled_chains, compiled_labels, compiled_vectors), theirs),
+            (map(Called, ("chains", "labels", "vectors")), theirs),
         ):
             kernel = next(getattr(k, name) for k in kernels if hasattr(k, name))
             arguments = copies(given)
@@ -381,7 +379,7 @@ def test_compiled_draws_equal_plain_ones(name):
 @pytest.mark.parametrize("size", [7, 22])
 def test_compiled_matrices_equal_plain_ones(size):
     pytest.importorskip("numba")
-    from gibbsppl.runtime.compiled import matrices as compiled
+    compiled = Called("matrices")
 
     Q = positive_definite(np.random.default_rng(23), size)
     found = np.zeros((2, 3, size, size))

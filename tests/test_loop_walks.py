@@ -6,6 +6,7 @@ cosines: places agree to rounding.
 
 import numpy as np
 import pytest
+from kernels_called import Called
 from scipy import stats
 
 from gibbsppl.errors import RunError
@@ -69,9 +70,7 @@ def steps_by_function(name):
 
 def compiled():
     pytest.importorskip("numba")
-    from gibbsppl.runtime.compiled import elliptical, walks
-
-    return walks, elliptical
+    return Called("walks"), Called("elliptical")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kernels_called import Called
 from replays import beside
 
 import gibbsppl as gp
@@ -24,7 +25,6 @@ from gibbsppl.code.arrays.sweeps import Array, Sweep, every
 from gibbsppl.code.arrays.weights import as_product, by_weights
 from gibbsppl.code.loop_program import for_loops
 from gibbsppl.initial.search import initial_state
-from gibbsppl.runtime.compiled import weights as compiled_weights
 from gibbsppl.runtime.loops import weights as plain_weights
 from gibbsppl.runtime.loops.labels import weights_of_logs
 from gibbsppl.runtime.loops.weights import (
@@ -99,7 +99,7 @@ def test_a_label_is_one_of_them_at_the_ends_too(size, uniform):
 def test_compiled_labels_are_those_of_plain_loops(size):
     weights, ends = some_weights(size), np.empty(LANES)
     shares = [np.zeros(size), np.zeros(size)]
-    for module, out in zip((plain_weights, compiled_weights), shares, strict=True):
+    for module, out in zip((plain_weights, Called("weights")), shares, strict=True):
         rng = np.random.default_rng(3)
         module.sums_by_lane(weights, ends)
         for n in (0, 1, 5, 100_000):
@@ -162,7 +162,7 @@ def test_counts_are_added_to_all_arrays():
 @pytest.mark.parametrize("size", [0, 1, 8, 20])
 def test_a_row_that_is_fetched_is_as_it_was(size):
     table = np.arange(3.0 * size).reshape(3, size)
-    for module in (plain_weights, compiled_weights):
+    for module in (plain_weights, Called("weights")):
         module.fetch_row(table[1])
 
     assert np.array_equal(table.ravel(), np.arange(3.0 * size))

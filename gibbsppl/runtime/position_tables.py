@@ -143,6 +143,6 @@ def short(values: Array) -> Array:
     """Whole numbers in four bytes each if these hold them; other arrays as they are."""
     limits = np.iinfo(np.int32)
     if values.dtype != np.int64 or not values.size:
-        return np.ascontiguousarray(values)
+        return np.asarray(values, order="C")  # (a number stays one)
     is_held = limits.min <= values.min() and values.max() <= limits.max
-    return np.ascontiguousarray(values, dtype=np.int32 if is_held else np.int64)
+    return np.asarray(values, dtype=np.int32 if is_held else np.int64, order="C")

@@ -24,7 +24,7 @@ from gibbsppl.code.names import Names
 # Names of the text itself.
 TAKEN = frozenset(
     (
-        *("np", "kernel", "range", "divmod", "int", "max", "min", "len", "_"),
+        *("np", "entry", "range", "divmod", "int", "max", "min", "len", "_"),
         *("stream_of", "generator", "rng", "sizes", "run", "before", "draws", "thin", "sweep"),
         *("draw", "left", "is_recorded"),
     )
@@ -200,7 +200,7 @@ class _Run:
                 *("before", "draws", "thin", *outputs, *records),
             ]
         )
-        return "\n".join(["@kernel", f"def run({arguments}):", *indented(lines), ""])
+        return "\n".join(["@entry", f"def run({arguments}):", *indented(lines), ""])
 
     def _of_one_sweep(self) -> list[str]:
         """The lines of a sweep, with what is recorded after it."""
@@ -259,7 +259,7 @@ def imports_of(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def whole_text(module: Text, package: str) -> str:
     """The text with its imports, from the package of plain or of compiled kernels."""
-    lines = ["import numpy as np", "", f"from {package} import kernel, stream_of"]
+    lines = ["import numpy as np", "", f"from {package} import entry, stream_of"]
     lines += [f"from {package}.{m} import {', '.join(names)}" for m, names in module.imports]
     return "\n".join([*lines, "", "", module.text])
 

@@ -164,7 +164,7 @@ class _Work:
             *body.lines,
             *(f"{outside(w, n)}[()] = {w.array(n)}" for n in put),
         ]
-        return "\n".join(["@kernel", f"def {f.name}({called}):", *indented(lines), ""])
+        return "\n".join(["@entry", f"def {f.name}({called}):", *indented(lines), ""])
 
 
 def _span(part: Part) -> Span:

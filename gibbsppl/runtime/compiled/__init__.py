@@ -5,6 +5,7 @@ What is compiled is kept by Numba for the next process.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -18,9 +19,11 @@ from gibbsppl.runtime.loops import WHOLE as WHOLE
 
 __path__ = loops.__path__
 
-kernel = njit(cache=True, nogil=True, error_model="numpy")
+# What Python calls; kernels have no wrappers for such calls, which would take long to compile.
+entry = partial(njit, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+kernel = partial(entry, no_cpython_wrapper=True)
 # (a call costs more than a short kernel, whose arrays are known where it is called)
-inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+inlined = partial(kernel, inline="always")
 
 
 # The methods of generators that kernels call.

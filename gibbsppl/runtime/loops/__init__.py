@@ -47,7 +47,12 @@ def stream_of(rng: Any) -> Any:
 
 
 def kernel(function: Function) -> Function:
-    """The function as it is; compiled in the other package."""
+    """The function as it is; in the other package compiled, for calls by what is compiled."""
+    return function
+
+
+def entry(function: Function) -> Function:
+    """The function as it is; in the other package compiled, for calls by Python."""
     return function
 
 

@@ -47,7 +47,9 @@ def chain(
     """
     size = len(log_transitions)
     one = np.empty((1, size, size))
-    one[0] = log_transitions
+    for k in range(size):
+        for l in range(size):
+            one[0, k, l] = log_transitions[k, l]
     chain_by_step(rng, log_weights, one, lower, now, known, out)
 
 

@@ -23,7 +23,9 @@ APART: Mapping[str, str] = {}
 @kernel
 def equal_units(rng: Generator, out: Ints) -> None:
     """As many units as there are, all being equally likely."""
-    out[:] = rng.integers(0, len(out), len(out))
+    drawn = rng.integers(0, len(out), len(out))
+    for k in range(len(out)):
+        out[k] = drawn[k]
 
 
 @kernel
