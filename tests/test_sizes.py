@@ -71,9 +71,15 @@ MODELS = {
     "counts": _counts,
 }
 FEW, MANY = 16, 20
+# What is compiled twice every day; the others are as good, and take as long.
+EVERYDAY = ("rats", "local level", "mixture", "topics")
 
 
-@pytest.fixture(scope="module", params=MODELS)
+def marked(name):
+    return name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", params=map(marked, MODELS))
 def samplers(request):
     make = MODELS[request.param]
     return gp.compile(make(FEW)), gp.compile(make(MANY))
