@@ -54,8 +54,7 @@ class Time:
         return self.draw + sum(s * n for s, n in zip(self.by_size, sizes, strict=True))
 
 
-# Draws of one label of a scan: all labels are weighed; or by buckets, of the labels that are listed
-# (at most so many: about a fifth of these have counts), of a tree of so many levels, and of labels
-# that are weighed when a group comes.
+# Draws of one label of a scan: all labels are weighed; or by buckets, of so many labels that are
+# listed, of a tree of so many levels, and of labels that are weighed when a group comes.
 DENSE_SCAN = Time(10e-9, (0.75e-9,))
-SPARSE_SCAN = Time(40e-9, (0.6e-9, 3e-9, 2e-9))
+SPARSE_SCAN = Time(60e-9, (1.5e-9, 3e-9, 2e-9))

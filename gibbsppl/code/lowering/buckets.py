@@ -31,7 +31,7 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.expressions import Expr as Formula
 from gibbsppl.algebra.ranges import size_of
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.model.evaluation import Values
+from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph, Maintained
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.runtime.kernel_costs import DENSE_SCAN, SPARSE_SCAN
@@ -65,8 +65,8 @@ class Buckets:
     The ``rest`` reads ``counts`` of all elements of a label, and of those in a group ``within``
     which elements are drawn, of which it may depend in other ways, too. When a group comes, either
     all labels are weighed anew (``is_anew``), or those that the group has counts of: again when it
-    goes. ``length`` is how long lists are at most, on average over elements, and ``weighed`` how
-    many labels there are in all groups within, for each element.
+    goes. ``length`` is how long lists are expected to be, on average over elements, and ``weighed``
+    how many labels there are in all groups within, for each element.
     """
 
     base: Formula
@@ -141,7 +141,7 @@ class _Finding:
                 own = self.apart(factor - leaves[0] + base, within)
                 placed = [self.placed(f, within) for f in rest]
                 if self.are_apart(own, placed, within):
-                    length = self.length(listed)
+                    length = self.length(listed, own)
                     found = Buckets(own, tuple(placed), listed, within, self.counts, length)
                     yield from self.ways(found)
 
@@ -246,8 +246,23 @@ class _Finding:
             found += value
         return substitute(found, dict(zip(array.axes, leaf.indices, strict=True)))
 
-    def length(self, listed: Grouping) -> float:
-        """How many labels a list has at most, on average over elements."""
+    def length(self, listed: Grouping, base: Formula) -> float:
+        """How long lists are, on average over elements: as expected of an urn, or at most."""
         (name,) = arrays_in(listed.index)
-        sizes = np.bincount(np.ravel(self.data[name]).astype(np.intp))
-        return float(sizes @ np.minimum(sizes, self.scan.size) / max(1, sizes.sum()))
+        sizes = np.bincount(np.ravel(self.data[name]).astype(np.intp), minlength=1)
+        lengths = np.minimum(sizes, self.scan.size)
+        if base.is_number:
+            lengths = expected_labels(float(base), self.scan.size, int(sizes.max()))[sizes]
+        return float(sizes @ lengths / max(1, sizes.sum()))
+
+
+def expected_labels(base: float, size: int, most: int) -> Floats:
+    """How many labels 0, 1, ... elements are expected to have, each drawn by ``base + count``.
+
+    >>> expected_labels(0.5, 3, 2)
+    array([0. , 1. , 1.4])
+    """
+    before = base * size + np.arange(most)
+    with np.errstate(divide="ignore"):  # (a single label is never missed)
+        missed = np.exp(np.cumsum(np.log1p(-base / before)))
+    return size * (1 - np.concatenate([[1.0], missed]))
