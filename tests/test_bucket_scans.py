@@ -410,6 +410,26 @@ def test_documents_may_be_a_dim_of_the_labels(forced):
     assert farthest(case, *forced, program, *started(case, (2, 3))) < 1e-12
 
 
+def test_both_groupings_may_be_along_one_axis(forced):
+    """A word and the one before it."""
+    rng = np.random.default_rng(1)
+    before, word = (np.append(rng.integers(4, size=19), 3) for _ in range(2))
+    case = Words(before, word, 5)
+    with gp.Model(coords={"k": 5, "v": 4, "n": 20}) as m:
+        theta = gp.Dirichlet("theta", 0.1, dims=("v", "k"), event="k")
+        phi = gp.Dirichlet("phi", 0.02, dims=("k", "v"), event="v")
+        z = gp.Categorical(
+            "z", theta[gp.Index("before", before, of="v", dims="n")], dims="n", event="k"
+        )
+        gp.Categorical("word", phi[z], dims="n", event="v", observed=word)
+    program = gp.compile(m, collapse=case.names).loops()
+    (found,) = forced
+    by = {"before": before, "word": word}[found.within.index.array.name]
+    case.order = lambda _: np.argsort(by, kind="stable")
+
+    assert farthest(case, found, program, *started(case)) < 1e-12
+
+
 @pytest.mark.usefixtures("forced")
 def test_lists_have_the_counts_of_the_last_labels():
     case = CASES["topics"]

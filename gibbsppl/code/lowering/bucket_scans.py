@@ -2,8 +2,9 @@
 
 The rests of weights are in a tree, counts of groups in lists (`gibbsppl.runtime.loops.buckets`). An
 element is taken out of its counts, a label is drawn, the element is put back. Where rests depend on
-a group, elements are drawn group by group: with a group its counts come into the tree, and leave it
-after the last element. So a sweep takes time by elements, lengths of lists and levels of the tree.
+a group, elements are drawn group by group: with a group all labels are weighed anew, or those that
+it has counts of, and these once more after its last element. So a sweep takes time by elements,
+lengths of lists and levels of the tree.
 """
 
 from __future__ import annotations
