@@ -11,6 +11,7 @@ import models
 from gibbsppl.code import log_densities as by_factor
 from gibbsppl.code.density_program import DensityProgram
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays, numbers_of
+from gibbsppl.code.loop_text import expressions
 from gibbsppl.code.lowering import log_densities
 from gibbsppl.errors import ModelError, NotLoweredError
 from gibbsppl.initial import search
@@ -225,3 +226,14 @@ def _noted(method, called):
         return method(self, factors, values)
 
     return noting
+
+
+def test_a_factor_without_loops_is_interpreted(monkeypatch):
+    """Planted: loops have no kernels, which all but ``-tau`` need; programs are not made."""
+    model = factorised(50)
+    graph, data = model.graph, model.data
+    monkeypatch.setattr(by_factor, "COMPILING", 0.0)
+    found = compiled_where_it_pays(graph, graph.factors, data, 1).in_loops
+    assert found.keys() == {"u", "v", "tau", "y"}
+    monkeypatch.setattr(expressions, "kernels", dict)
+    assert compiled_where_it_pays(graph, graph.factors, data, 1).in_loops.keys() == {"tau"}

@@ -18,6 +18,10 @@ class NumbersProgram:
 
     loops: LoopProgram
 
+    def __post_init__(self) -> None:
+        # (what has no text is told now, by a `NotLoweredError`, not at the first call)
+        assert self.loops.module.text
+
     @cached_property
     def runner(self) -> Runner:
         """The compiled loops."""

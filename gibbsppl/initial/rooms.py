@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gibbsppl.code.program import Constants
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.initial.drawn_from import Derived, OfFamily
@@ -20,8 +22,9 @@ from gibbsppl.schedule.kinds import FamilyDraw
 if TYPE_CHECKING:
     from gibbsppl.code.numbers_program import NumbersProgram
 
-# Matrices of fewer numbers together are looked at as arrays.
-LARGE = 1 << 25
+# Matrices of fewer numbers together are looked at as arrays, unless each of many data adds to one:
+# so many numbers of these are added in about a second.
+LARGE, MANY = 1 << 25, 1 << 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +45,9 @@ class Rooms:
     def _program(self, derived: Derived, step: OfFamily) -> NumbersProgram | None:
         """The loops of a step; None where these are not worth it, or cannot be made."""
         sizes = [derived.looked_at.sizes[a] for a in step.axes]
-        if step.stand_ins or prod(sizes) * prod(sizes[a] for a in step.dense) < LARGE:
+        entries = prod(sizes[a] for a in step.dense)
+        added = max(map(np.size, derived.known.values()), default=0) * entries**2
+        if step.stand_ins or (prod(sizes) * entries < LARGE and added < MANY):
             return None
         from gibbsppl.code.loop_program import LoopProgram, for_loops  # noqa: PLC0415  (seldom)
         from gibbsppl.code.lowering.rooms import tight_blocks_program  # noqa: PLC0415
@@ -51,10 +56,10 @@ class Rooms:
         schedule, loops = derived.schedule, self.engine.loops
         drawn = schedule.step(step.name)
         assert isinstance(drawn, FamilyDraw)
+        known = {d.name: n for d, n in schedule.whole.sizes.items()}
         try:
             sweep = tight_blocks_program(schedule, drawn, derived.known, self.constants)
+            made = LoopProgram.of(for_loops(sweep, known), derived.known, schedule.whole.sizes)
+            return NumbersProgram(made.beside(loops))
         except NotLoweredError:
             return None
-        known = {d.name: n for d, n in schedule.whole.sizes.items()}
-        made = LoopProgram.of(for_loops(sweep, known), derived.known, schedule.whole.sizes)
-        return NumbersProgram(made.beside(loops))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,25 @@ from gibbsppl.runtime.types import Floats, Integers, Values
 
 # So many numbers of a table are looked up at once: they stay in the cache of a processor.
 AT_ONCE = 1 << 17
+
+
+class _ByGroup(NamedTuple):
+    """Values in order of their groups: a sparse table of weights, the rows looked up, starts."""
+
+    table: Any
+    rows: Any
+    starts: list[int]
+
+
+def _by_group(size: int, groups: Integers, rows: Integers, width: int, weights: Values) -> _ByGroup:
+    # It takes long to import, and few models come here.
+    from scipy.sparse import csr_array  # noqa: PLC0415
+
+    order = np.argsort(groups, kind="stable")
+    values = np.broadcast_to(np.asarray(weights, dtype=np.float64), len(order))[order]
+    starts = np.searchsorted(np.asarray(groups)[order], np.arange(size + 1)).tolist()
+    table = csr_array((values, np.asarray(rows)[order], starts), shape=(size, width))
+    return _ByGroup(table, table.indices, starts)  # (indices in the smallest type, once)
 
 
 class LookedUp:
@@ -22,25 +41,25 @@ class LookedUp:
            [ 8.]])
     """
 
-    __slots__ = ("_rows", "_starts", "_table", "size")
+    __slots__ = ("_given", "_made", "size")
 
     def __init__(
         self, groups: Integers, size: int, rows: Integers, width: int, weights: Values = 1.0
     ) -> None:
-        # It takes long to import, and few models come here.
-        from scipy.sparse import csr_array  # noqa: PLC0415
-
-        order = np.argsort(groups, kind="stable")
-        values = np.broadcast_to(np.asarray(weights, dtype=np.float64), len(order))[order]
         self.size = size
-        self._starts = np.searchsorted(np.asarray(groups)[order], np.arange(size + 1)).tolist()
-        looked = (values, np.asarray(rows)[order], self._starts)
-        self._table: Any = csr_array(looked, shape=(size, width))
-        self._rows = self._table.indices  # (in the smallest type, once)
+        self._given = (groups, rows, width, weights)
+        self._made: _ByGroup | None = None
+
+    @property
+    def _by_group(self) -> _ByGroup:
+        """The values in order of their groups, sorted when a sum is first asked for."""
+        if self._made is None:
+            self._made = _by_group(self.size, *self._given)
+        return self._made
 
     def sum(self, table: Floats) -> Floats:
         """The sums by group of the weights times the rows: (width, K) to (size, K)."""
-        return np.asarray(self._table @ table)
+        return np.asarray(self._by_group.table @ table)
 
     def outer(self, table: Floats) -> Floats:
         """The sums by group of the outer products of rows with themselves, without the weights.
@@ -55,12 +74,13 @@ class LookedUp:
         """
         entries = table.shape[1]
         sums = np.empty((self.size, entries, entries))
-        starts, done = self._starts, 0
+        _, all_rows, starts = self._by_group
+        done = 0
         while done < self.size:
             first, stop = starts[done], done + 1
             while stop < self.size and (starts[stop + 1] - first) * entries <= AT_ONCE:
                 stop += 1
-            found = table.take(self._rows[first : starts[stop]], axis=0)
+            found = table.take(all_rows[first : starts[stop]], axis=0)
             for n in range(done, stop):
                 own = found[starts[n] - first : starts[n + 1] - first]
                 np.dot(own.T, own, out=sums[n])
