@@ -524,7 +524,7 @@ print(hashlib.sha256(sampler.explain().encode()).hexdigest())
 
 # What a run loads of the parts of the package that derive, where all was derived before.
 FEW = {
-    "code": {"cache_folder", "program", "worth"},
+    "code": {"cache_folder", "log_densities", "program", "worth"},
     "derive": {"designs"},
     "schedule": {"blocks", "kernel", "scanning"},
 }

@@ -17,7 +17,6 @@ from gibbsppl.errors import NotLoweredError
 from gibbsppl.initial.drawn_from import Derived, OfFamily
 from gibbsppl.model.evaluation import Values
 from gibbsppl.run.engines import Compiled
-from gibbsppl.schedule.kinds import FamilyDraw
 
 if TYPE_CHECKING:
     from gibbsppl.code.numbers_program import NumbersProgram
@@ -52,6 +51,7 @@ class Rooms:
         from gibbsppl.code.loop_program import LoopProgram, for_loops  # noqa: PLC0415  (seldom)
         from gibbsppl.code.lowering.rooms import tight_blocks_program  # noqa: PLC0415
         from gibbsppl.code.numbers_program import NumbersProgram  # noqa: PLC0415
+        from gibbsppl.schedule.kinds import FamilyDraw  # noqa: PLC0415
 
         schedule, loops = derived.schedule, self.engine.loops
         drawn = schedule.step(step.name)
