@@ -17,6 +17,6 @@ class Called:
 @cache
 def called(kernel):
     """A kernel that Python calls; what is none as it is."""
-    from gibbsppl.runtime.compiled import entry
+    from gibbsppl.runtime.compiled import making
 
-    return entry(kernel.py_func) if hasattr(kernel, "py_func") else kernel
+    return making(kernel.py_func) if hasattr(kernel, "py_func") else kernel

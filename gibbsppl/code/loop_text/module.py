@@ -21,10 +21,12 @@ from gibbsppl.code.loop_text.expressions import Writer, kernels
 from gibbsppl.code.loop_text.statements import Lines
 from gibbsppl.code.names import Names
 
+# What makes an array, and the decorators of functions that do and that do not.
+NEW, MAKING, ENTRY = "np.empty", "making", "entry"
 # Names of the text itself.
 TAKEN = frozenset(
     (
-        *("np", "entry", "range", "divmod", "int", "max", "min", "len", "_"),
+        *("np", ENTRY, MAKING, "range", "divmod", "int", "max", "min", "len", "_"),
         *("stream_of", "generator", "rng", "sizes", "run", "before", "draws", "thin", "sweep"),
         *("draw", "left", "is_recorded"),
     )
@@ -145,7 +147,7 @@ def allocated(writer: Writer, name: str, local: Local) -> str:
     sizes = [writer.text(room(d.stop)) for d in local.dims]
     shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
     more = ", dtype=np.int64" if local.type == "int" else ""
-    return f"{writer.array(name)} = np.empty({shape}{more})"
+    return f"{writer.array(name)} = {NEW}({shape}{more})"
 
 
 def room(stop: Expr) -> Expr:
@@ -200,7 +202,7 @@ class _Run:
                 *("before", "draws", "thin", *outputs, *records),
             ]
         )
-        return "\n".join(["@entry", f"def run({arguments}):", *indented(lines), ""])
+        return function_text("run", arguments, lines)
 
     def _of_one_sweep(self) -> list[str]:
         """The lines of a sweep, with what is recorded after it."""
@@ -244,6 +246,12 @@ class _Run:
         return max(len(s.dims) for s in made)
 
 
+def function_text(name: str, arguments: str, lines: Sequence[str]) -> str:
+    """The text of a function that Python calls, which says whether it makes arrays."""
+    kind = MAKING if any(f" = {NEW}(" in line for line in lines) else ENTRY
+    return "\n".join([f"@{kind}", f"def {name}({arguments}):", *indented(lines), ""])
+
+
 def outside(writer: Writer, name: str) -> str:
     """The name of an array without axes, whose number is read and put back."""
     return writer.names.called("outside", name, like=f"{name}_at")
@@ -259,7 +267,7 @@ def imports_of(used: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def whole_text(module: Text, package: str) -> str:
     """The text with its imports, from the package of plain or of compiled kernels."""
-    lines = ["import numpy as np", "", f"from {package} import entry, stream_of"]
+    lines = ["import numpy as np", "", f"from {package} import {ENTRY}, {MAKING}, stream_of"]
     lines += [f"from {package}.{m} import {', '.join(names)}" for m, names in module.imports]
     return "\n".join([*lines, "", "", module.text])
 

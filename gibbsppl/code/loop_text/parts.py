@@ -17,12 +17,12 @@ from gibbsppl.code.arrays.loads import read_once
 from gibbsppl.code.arrays.statements import Loop, Statement
 from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
 from gibbsppl.code.arrays.sweeps import Sweep, dims_sized, names_in, numbers_of
-from gibbsppl.code.lines import indented
 from gibbsppl.code.loop_text.expressions import Writer, kernels
 from gibbsppl.code.loop_text.module import (
     STREAM,
     TAKEN,
     allocated,
+    function_text,
     imports_of,
     outside,
     room,
@@ -164,7 +164,7 @@ class _Work:
             *body.lines,
             *(f"{outside(w, n)}[()] = {w.array(n)}" for n in put),
         ]
-        return "\n".join(["@entry", f"def {f.name}({called}):", *indented(lines), ""])
+        return function_text(f.name, called, lines)
 
 
 def _span(part: Part) -> Span:

@@ -6,7 +6,7 @@ What is compiled is kept by Numba for the next process.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from llvmlite import ir
 from numba import njit, types
@@ -19,9 +19,30 @@ from gibbsppl.runtime.loops import WHOLE as WHOLE
 
 __path__ = loops.__path__
 
-# What Python calls; kernels have no wrappers for such calls, which would take long to compile.
-entry = partial(njit, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
-kernel = partial(entry, no_cpython_wrapper=True)
+# What Python calls: what makes arrays, and what makes none, for which references need no counting.
+# (Numba would hand what is said of one on to what it calls, if nothing is said there.)
+making = partial(
+    njit, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=True
+)
+entry = partial(making, _nrt=False)
+
+
+def kernel(function: Any, **options: Any) -> Any:
+    """A kernel: without wrappers for Python, and once for all whole numbers written in calls.
+
+    (The type of a number in a text says which number it is, so that each would be compiled for.)
+    """
+    made: Any = making(function, no_cpython_wrapper=True, **options)
+    template, unliteral = made.get_call_template, cast("Any", types.unliteral)
+
+    def for_any(arguments: Any, named: Any) -> Any:
+        named = {n: unliteral(a) for n, a in named.items()}
+        return template(tuple(map(unliteral, arguments)), named)
+
+    made.get_call_template = for_any
+    return made
+
+
 # (a call costs more than a short kernel, whose arrays are known where it is called)
 inlined = partial(kernel, inline="always")
 

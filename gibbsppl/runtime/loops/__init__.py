@@ -52,7 +52,12 @@ def kernel(function: Function) -> Function:
 
 
 def entry(function: Function) -> Function:
-    """The function as it is; in the other package compiled, for calls by Python."""
+    """The function as it is; in the other package compiled, for calls by Python: makes no array."""
+    return function
+
+
+def making(function: Function) -> Function:
+    """The function as it is; in the other package compiled, for calls by Python: makes arrays."""
     return function
 
 
