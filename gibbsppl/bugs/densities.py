@@ -22,7 +22,6 @@ from inspect import signature
 import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
-from scipy import special
 from sympy import exp, oo
 
 from gibbsppl.algebra.expressions import Array as Name
@@ -34,6 +33,7 @@ from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.rows import Distribution, Function, Meaning, Unsupported, meaning_of
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.model.evaluation import evaluate
+from gibbsppl.runtime.by_scipy import special
 
 _ROW = Dim("row")
 

@@ -22,7 +22,6 @@ from typing import Any, TypeVar
 import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
-from scipy import special
 from sympy import exp, log, pi, sqrt
 
 from gibbsppl.algebra.expressions import Expr
@@ -45,6 +44,7 @@ from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.rows import Function, Unsupported
 from gibbsppl.bugs.unsupported import UNSUPPORTED_FUNCTIONS
 from gibbsppl.errors import nearest
+from gibbsppl.runtime.by_scipy import special
 
 __all__ = ["FUNCTIONS", "LINKS", "OPERATORS", "function"]
 

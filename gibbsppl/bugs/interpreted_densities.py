@@ -20,12 +20,17 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy import special
-from scipy.special import expm1, log_expit, log_ndtr, xlog1py
 
 from gibbsppl.bugs import interpreted_scalars as of_numbers
 from gibbsppl.bugs import interpreted_vectors as of_vectors
 from gibbsppl.bugs.interpreted_scalars import Numbers, log_difference
+from gibbsppl.bugs.interpreted_special import special
+
+# Functions of SciPy, which is loaded when one is called.
+expm1 = special.expm1
+log_expit = special.log_expit
+log_ndtr = special.log_ndtr
+xlog1py = special.xlog1py
 
 # A log density, log probability or bound: of numbers and arrays, in the order of the parameters.
 Log = Callable[..., float]

@@ -20,10 +20,10 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from gibbsppl.bugs.interpreted_densities import DENSITIES, Density
 from gibbsppl.bugs.interpreted_scalars import Floats, Numbers
+from gibbsppl.bugs.interpreted_special import special
 
 __all__ = ["FUNCTIONS", "LINKS", "called"]
 

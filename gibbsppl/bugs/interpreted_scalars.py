@@ -15,8 +15,17 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
-from scipy.special import betaln, expm1, gammaln, log_expit, log_ndtr, xlog1py, xlogy
+
+from gibbsppl.bugs.interpreted_special import special
+
+# Functions of SciPy, which is loaded when one is called.
+betaln = special.betaln
+expm1 = special.expm1
+gammaln = special.gammaln
+log_expit = special.log_expit
+log_ndtr = special.log_ndtr
+xlog1py = special.xlog1py
+xlogy = special.xlogy
 
 Floats = NDArray[np.float64]
 

@@ -12,10 +12,13 @@ from __future__ import annotations
 from math import log, pi
 
 import numpy as np
-from scipy import special
-from scipy.special import gammaln, xlogy
 
 from gibbsppl.bugs.interpreted_scalars import Floats, shares
+from gibbsppl.bugs.interpreted_special import special
+
+# Functions of SciPy, which is loaded when one is called.
+gammaln = special.gammaln
+xlogy = special.xlogy
 
 # The largest deviation from one of sums of shares.
 ROUNDING = 1e-8

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
 import scipy
 
 from gibbsppl.runtime.types import Numbers
+
+NAMES = (
+    "betaincinv", "chndtr", "chndtrix", "expit", "gammainc", "gammaincinv", "gammaln", "logit",
+    "nctdtr", "nctdtrit", "ndtr", "ndtri", "stdtrit",
+)  # fmt: skip
+
+
+def _called(name: str) -> Callable[..., Any]:
+    """A function of SciPy's that is found when it is called."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return getattr(scipy.special, name)(*args, **kwargs)
+
+    called.__name__ = called.__qualname__ = name
+    return called
+
+
+# Those that are called in many places, by their own names.
+special = SimpleNamespace(**{name: _called(name) for name in NAMES})
 
 
 def expit(x: Numbers) -> Numbers:
