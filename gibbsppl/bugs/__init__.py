@@ -21,7 +21,8 @@
 
 `reading` keeps the text for the checks, which evaluate it a second time: `interpreter`, with
 `interpreted_values`, `interpreted_functions`, `interpreted_scalars`, `interpreted_vectors` and
-`interpreted_densities` (with `interpreted_special`), which share the parser alone with the rooms above.
+`interpreted_densities` (`interpreted_special` loads SciPy), which share the parser alone with the
+rooms above.
 
 `write` goes back: `inverses` of the table's rows, `written_expressions`, `written_numbers`,
 `written_sides`, `printing`.
