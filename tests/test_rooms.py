@@ -9,6 +9,7 @@ import pytest
 import gibbsppl as gp
 from gibbsppl.code.numbers_program import NumbersProgram
 from gibbsppl.errors import RunError, StartError
+from gibbsppl.initial import propriety
 from gibbsppl.initial import rooms as looked_at
 from gibbsppl.initial.propriety import check_proper
 from gibbsppl.initial.rooms import Rooms
@@ -137,3 +138,14 @@ def test_tables_of_the_sweep_are_shared(monkeypatch):
     alone = replace(own, others=None)
     for name in every:
         np.testing.assert_array_equal(alone.known[name], own.known[name])
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_eigenvalues_are_the_same_part_after_part(count, monkeypatch):
+    rng = np.random.default_rng(count)
+    root = rng.normal(size=(count, 3, 4))
+    eta_2 = -(root @ np.swapaxes(root, -2, -1))
+    whole = propriety._least_eigenvalues(eta_2)
+    monkeypatch.setattr(propriety, "PART", 20)
+    assert whole.shape == (count,)
+    np.testing.assert_array_equal(propriety._least_eigenvalues(eta_2), whole)

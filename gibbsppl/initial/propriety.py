@@ -314,8 +314,8 @@ def _least_eigenvalues(eta_2: Floats) -> Floats:
     NaN for a matrix that is not finite. Of many matrices, part after part: each is copied.
     """
     matrices = eta_2.reshape(-1, *eta_2.shape[-2:])
-    step = max(1, PART // matrices[:1].size)
-    parts = (matrices[n : n + step] for n in range(0, len(matrices), step))
+    step = max(1, PART // max(1, matrices[:1].size))
+    parts = (matrices[n : n + step] for n in range(0, max(1, len(matrices)), step))
     return np.concatenate([*map(_least_of, parts)]).reshape(eta_2.shape[:-2])
 
 
