@@ -237,3 +237,19 @@ def test_a_factor_without_loops_is_interpreted(monkeypatch):
     assert found.keys() == {"u", "v", "tau", "y"}
     monkeypatch.setattr(expressions, "kernels", dict)
     assert compiled_where_it_pays(graph, graph.factors, data, 1).in_loops.keys() == {"tau"}
+
+
+@pytest.mark.slow
+def test_compiled_loops_tell_what_plain_ones_do():
+    """Number by number, but for the last digits of functions."""
+    pytest.importorskip("numba")
+    model = factorised(50)
+    graph, data = model.graph, model.data
+    values = {**data, **initial_state(np.random.default_rng(1), graph, data)[0]}
+    for factor in graph.factors:
+        compiled = DensityProgram.of(graph, factor, data)(values)
+        plain = Plain.of(graph, factor, data)(values)
+        assert compiled.lost == plain.lost == 0
+        assert compiled.total == pytest.approx(plain.total, rel=1e-12)
+        assert compiled.least == pytest.approx(plain.least, rel=1e-12)
+        assert compiled.largest == pytest.approx(plain.largest, rel=1e-12)
