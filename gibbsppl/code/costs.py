@@ -31,8 +31,8 @@ from gibbsppl.runtime.kernel_costs import COSTS, Cost
 A_VALUE, A_SUM, AN_ARRAY, A_DRAW, MANY_DRAWS, A_VECTOR = 0.3e-6, 1.2e-6, 1.5e-6, 1.3e-6, 5e-6, 25e-6
 # Seconds that loops save at each position for an operation, a dear function, a draw.
 AN_OPERATION, A_FUNCTION, AN_ELEMENT = 1.2e-9, 5e-9, 8e-9
-# Seconds that compiling takes: a part whatever the sweep, and for each statement.
-COMPILING, A_LINE = 2.0, 0.06
+# Seconds that compiling takes, with kernels kept: whatever the sweep is, and for each statement.
+COMPILING, A_LINE = 1.5, 0.04
 
 
 # How often a log density is evaluated.
