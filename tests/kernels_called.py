@@ -16,7 +16,10 @@ class Called:
 
 @cache
 def called(kernel):
-    """A kernel that Python calls; what is none as it is."""
+    """A kernel that Python calls; what is none as it is.
+
+    (Numba would keep it under the name of the one that sweeps call, and take one for the other.)
+    """
     from gibbsppl.runtime.compiled import making
 
-    return making(kernel.py_func) if hasattr(kernel, "py_func") else kernel
+    return making(cache=False)(kernel.py_func) if hasattr(kernel, "py_func") else kernel

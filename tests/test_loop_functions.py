@@ -185,6 +185,12 @@ def test_masses_equal_those_of_arrays():
         agree("log_mass", found, expected)
 
 
+def kernels_of(package, module):
+    """The kernels of a module, plain or compiled."""
+    plain = f"gibbsppl.runtime.loops.{module}"
+    return Called(module) if package == "compiled" else importlib.import_module(plain)
+
+
 def passages():
     """Arguments of the logs of first passages: of all sizes, near 0 and near one another."""
     rng = np.random.default_rng(3)
@@ -198,7 +204,7 @@ def passages():
 def test_logs_of_first_passages_equal_those_of_arrays(name, kernels):
     if kernels == "compiled":
         pytest.importorskip("numba")
-    of_one = importlib.import_module(f"gibbsppl.runtime.{kernels}.passage")
+    of_one = kernels_of(kernels, "passage")
     z, d = passages()
     found = [getattr(of_one, name)(*map(float, pair)) for pair in zip(z, d, strict=True)]
     agree(name, found, getattr(arrays, name)(z, d))
@@ -229,7 +235,7 @@ def polya_gammas():
 def test_logs_of_bases_equal_those_of_arrays(module, name, arguments, kernels):
     if kernels == "compiled":
         pytest.importorskip("numba")
-    of_one = importlib.import_module(f"gibbsppl.runtime.{kernels}.{module}")
+    of_one = kernels_of(kernels, module)
     with np.errstate(all="ignore"):
         pairs = zip(*arguments(), strict=True)
         found = [getattr(of_one, name)(*map(float, pair)) for pair in pairs]

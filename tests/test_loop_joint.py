@@ -1,6 +1,5 @@
 """Joint draws by kernels of loops, against those of whole arrays from the same generator."""
 
-import importlib
 import itertools
 
 import numpy as np
@@ -14,6 +13,7 @@ from gibbsppl.runtime.factors import sparse_of
 from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.joint_tables import pencil_tables, tables_of
 from gibbsppl.runtime.loops import joint as kernels
+from gibbsppl.runtime.loops import sparse as sparse_kernels
 from gibbsppl.runtime.pencils import Pencil
 
 
@@ -146,7 +146,7 @@ def filled_by_tables(tables, state, given):
 def drawn_by(module, tables, rng, filled, linear):
     out = np.empty(tables.size)
     if tables.kernel == "joint_sparse":
-        module = importlib.import_module(module.__name__.replace("joint", "sparse"))
+        module = Called("sparse") if isinstance(module, Called) else sparse_kernels
     getattr(module, tables.kernel)(rng, filled, linear, *tables.arguments, out)
     return out
 
