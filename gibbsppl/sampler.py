@@ -124,7 +124,6 @@ def _compiled(
 
     def derive() -> Derivation:
         from gibbsppl.deriving import derived  # noqa: PLC0415  (not if it was derived before)
-
         return derived(graph, data, settings, declared=declared)
 
     found = derivation_of(graph, data, {**settings, "declared": declared}, derive)

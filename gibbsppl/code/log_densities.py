@@ -62,7 +62,7 @@ def compiled_where_it_pays(
     """The log densities of some factors, each of which is evaluated so often."""
     found = {}
     for factor in factors:
-        if evaluations * numbers_of(factor, graph.sizes) * A_NUMBER > COMPILING:
+        if pays(factor, graph.sizes, evaluations):
             from gibbsppl.code.density_program import DensityProgram  # noqa: PLC0415  (seldom)
 
             try:
@@ -70,6 +70,11 @@ def compiled_where_it_pays(
             except NotLoweredError:
                 continue
     return LogDensities(graph, found)
+
+
+def pays(factor: Factor, sizes: Sizes, evaluations: int) -> bool:
+    """Whether loops of a factor, or of its moments, that are so often called pay."""
+    return evaluations * numbers_of(factor, sizes) * A_NUMBER > COMPILING
 
 
 def numbers_of(factor: Factor, sizes: Sizes) -> int:

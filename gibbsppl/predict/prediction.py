@@ -23,15 +23,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.arguments import GivenArray
-from gibbsppl.errors import RunError, counted
-from gibbsppl.families.rows import Formula
+from gibbsppl.code.log_densities import pays
+from gibbsppl.errors import NotLoweredError, RunError, counted
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import drawn, fill, walk
 from gibbsppl.model.graph import Graph, Statement
@@ -39,6 +41,10 @@ from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
 from gibbsppl.predict.new_data import Question, question_of
+from gibbsppl.run.choice import is_installed
+
+if TYPE_CHECKING:
+    from gibbsppl.code.moments_program import MomentsProgram
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -127,11 +133,12 @@ def predicted(
     count = draws.chains * draws.draws
     rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
     total, step = _Moments.none(), draws_at_once(question.graph)
+    programs = _programs(question, draws)
     for start in range(0, count, step):
         size = min(step, count - start)
         rows = np.arange(start, start + size)
         given = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in question.kept}
-        total = total.merged(_Moments.of(*_moments(rng, question, given, size)))
+        total = total.merged(_Moments.of(*_moments(rng, question, given, size, programs)))
     variable = graph.variables[question.name]
     labelled = {d.name for d in variable.dims if d not in question.new_dims}
     return Prediction(
@@ -202,7 +209,11 @@ class _Moments:
 
 
 def _moments(
-    rng: np.random.Generator, question: Question, given: Values, size: int
+    rng: np.random.Generator,
+    question: Question,
+    given: Values,
+    size: int,
+    programs: Mapping[int, MomentsProgram],
 ) -> tuple[Floats, Floats]:
     """E[y | s] and Var[y | s] for some draws, which are the last axis; maybe simulated."""
     target, is_closed = question.name, _has_moments(question)
@@ -219,10 +230,14 @@ def _moments(
     if not is_closed:
         return values[target], np.zeros(values[target].shape)
     means, variances = (np.full(_shape(graph, target), np.nan) for _ in range(2))
-    for s in own:
-        for formula, into in ((s.family.mean, means), (s.family.variance, variances)):
-            assert formula is not None
-            _place(s, formula, into, values, graph.sizes)
+    for n, s in enumerate(own):
+        found = None
+        if n in programs:
+            found = programs[n].along(values, _random(question), size)
+        if found is None:
+            found = _interpreted(s, values, graph.sizes)
+        for moment, into in zip(found, (means, variances), strict=True):
+            fill(s, moment, {**values, target: into}, graph.sizes)
     return means, variances
 
 
@@ -230,13 +245,33 @@ def _shape(graph: Graph, name: str) -> tuple[int, ...]:
     return tuple(graph.sizes[d] for d in graph.variables[name].dims)
 
 
-def _place(
-    statement: Statement, formula: Formula, into: Floats, values: Values, sizes: Sizes
-) -> None:
-    """Write a moment into the elements that the statement fills."""
-    moment = formula(statement.event, **dict(statement.arguments))
-    filled = {**values, statement.target.array.name: into}
-    fill(statement, evaluate(moment, statement.over, values, sizes), filled, sizes)
+def _interpreted(statement: Statement, values: Values, sizes: Sizes) -> tuple[Floats, ...]:
+    """The mean and the variance of a statement, by the plain interpreter."""
+    family, found = statement.family, []
+    for formula in (family.mean, family.variance):
+        assert formula is not None
+        moment = formula(statement.event, **dict(statement.arguments))
+        found.append(evaluate(moment, statement.over, values, sizes))
+    return tuple(found)
+
+
+def _programs(question: Question, draws: Draws) -> dict[int, MomentsProgram]:
+    """The moments of statements of the target, by their places, in loops where these pay.
+
+    None are compiled of draws made in NumPy.
+    """
+    if draws.attributes.get("backend") != "compiled" or not is_installed():
+        return {}
+    graph, found = question.graph, {}
+    for n, s in enumerate(graph.statements_of(question.name) if _has_moments(question) else ()):
+        evaluations = draws.chains * draws.draws
+        if s.event or _reads(s, question.name) or not pays(s, graph.sizes, evaluations):
+            continue
+        from gibbsppl.code.moments_program import MomentsProgram  # noqa: PLC0415  (seldom)
+
+        with suppress(NotLoweredError):
+            found[n] = MomentsProgram.of(graph, s, question.data)
+    return found
 
 
 def _random(question: Question) -> set[str]:

@@ -13,5 +13,6 @@
   that all elements share, or of many labels with `bucket_scans`, where weights have `buckets`; what
   scans read, `maintained` sums over the state, as they are `stored`
 - `sweeps`: all steps of a schedule, in order, or in that of its `units`
-- without any draw: `log_densities` of factors, `rooms` of blocks (their precision matrices)
+- without any draw: `log_densities` of factors, `moments` of what statements predict, `rooms` of
+  blocks (their precision matrices)
 """

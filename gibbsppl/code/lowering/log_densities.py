@@ -34,8 +34,8 @@ from gibbsppl.code.arrays.expressions import (
     walk,
 )
 from gibbsppl.code.arrays.singles import in_single
-from gibbsppl.code.arrays.statements import Add, Let, expressions_of
-from gibbsppl.code.arrays.sweeps import Sweep, every
+from gibbsppl.code.arrays.statements import Add, Let
+from gibbsppl.code.arrays.sweeps import Sweep
 from gibbsppl.code.lowering.sweeps import arrays_of
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
@@ -207,20 +207,3 @@ def _parts(over: Sequence[Range]) -> Iterator[tuple[Range, ...]]:
     step = max(1, PART // max(1, math.prod(map(len, others))))
     for start in range(first.start, first.stop, step):
         yield (Range(first.dim, start, min(start + step, first.stop)), *others)
-
-
-def positions_read(sweep: Sweep) -> frozenset[tuple[str, str, int]]:
-    """The arrays of the state at whose elements others are read: these, and along which axis.
-
-    Loops read at whatever position they are given: who calls them looks at these arrays before.
-    """
-    state = {n for n, a in sweep.arrays.items() if a.kind == "state"}
-    found = set[tuple[str, str, int]]()
-    for s in every(sweep.monitors):
-        for x in (x for e in expressions_of(s) for x in elements(e)):
-            for axis, index in enumerate(x.indices):
-                if isinstance(index, Element) and index.array in state:
-                    found.add((index.array, x.array, axis))
-                elif index.arrays & state:
-                    raise NotLoweredError(f"{x.array}: read at positions that are computed.")
-    return frozenset(found)
