@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from kernels_called import Called
 from scipy.special import gammaln, logsumexp
 from test_collapsing import NAMED
 from test_collapsing import compiled as sampler_of
@@ -19,7 +20,6 @@ from gibbsppl.code.costs import worth_of
 from gibbsppl.code.loop_program import LoopProgram, Runner
 from gibbsppl.code.loop_text.loading import plain
 from gibbsppl.code.lowering import buckets, scans
-from gibbsppl.runtime.compiled import buckets as compiled_kernels
 from gibbsppl.runtime.kernel_costs import Time
 from gibbsppl.runtime.loops import buckets as kernels
 from models import lda
@@ -152,6 +152,7 @@ def test_lists_follow_the_labels_that_are_drawn():
 @pytest.mark.parametrize("size", [1, 2, 6, 37])
 def test_compiled_kernels_draw_what_plain_ones_draw(size):
     pytest.importorskip("numba")
+    compiled_kernels = Called("buckets")
     kept = [copy.deepcopy(some_weights(size)) for _ in range(2)]
     streams = [np.random.default_rng(size) for _ in range(2)]
     for _ in range(200):

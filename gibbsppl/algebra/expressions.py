@@ -47,7 +47,7 @@ class Size(sp.Symbol):
     A coefficient that counts positions keeps the name of the dimension: it holds for other data.
 
     >>> Size("rat") * Array("tau")[()] / 2
-    tau*|rat|/2
+    |rat|*tau/2
     """
 
     __slots__ = ()

@@ -143,7 +143,7 @@ def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
     >>> from gibbsppl.algebra.expressions import Array
     >>> i, j, x = Dim("i"), Dim("j"), Array("x")
     >>> bounded(Over(x[i], j) + Over(x[j], j), {i: 2, j: 3})
-    x[i]*|j| + sum(x[j], j, 0, 3)
+    |j|*x[i] + sum(x[j], j, 0, 3)
     """
     if not expr.has(Over):
         return expr

@@ -14,6 +14,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, leaves_of
 from gibbsppl.algebra.functions import Equals
+from gibbsppl.algebra.ranges import numbered
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.bounds import Bounds, known_bounds
 from gibbsppl.analysis.curvature import Certificate
@@ -59,7 +60,7 @@ def certified(graph: Graph, refusal: NotConjugate, data: Values) -> LogConcave |
     bounds = known_bounds(graph, data)
     for change, place, pieces in _scales(graph, refusal):
         possible = (p for p in _of_one_element(pieces) if _can_be(p, graph, data))
-        apart = (_with_known_signs(p, graph, data) for p in possible)
+        apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in possible)
         certificate = _certificate(tuple(apart), place, bounds)
         if certificate is not None:
             support = statement.support if change is None else change.mapped(statement.support)
@@ -124,6 +125,14 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Values) -> Piece:
         told = Array(f"({PLAIN.text(sign * factor)})", nonnegative=True)[()]
         factors.append(sign * told if sign else factor)
     return replace(piece, coefficient=sp.Mul(*factors))
+
+
+def _with_numbers(piece: Piece, graph: Graph) -> Piece:
+    """The piece with sizes as numbers: which multiple of a function is larger is seen of these."""
+    coefficient, statistic = (
+        numbered(e, graph.sizes) for e in (piece.coefficient, piece.statistic)
+    )
+    return replace(piece, coefficient=coefficient, statistic=statistic)
 
 
 def _is_known(expr: Expr, graph: Graph, data: Values) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
@@ -110,7 +110,9 @@ class _Bucketed:
         w, array = work.w, work.array
         number = prod(map(w.size, work.scan.statement.target.own_dims))
         node = Span(w.fresh(f"{array}_node"), ZERO, Number(2 * work.scan.size))
-        entry, group = w.own_dim(f"{array}_entry", number), w.span(buckets.listed.axis)
+        entry = w.own_dim(f"{array}_entry", number)
+        # (a name of its own: where elements are visited group by group the array is whole)
+        group = replace(w.span(buckets.listed.axis), dim=w.fresh(f"{array}_group"))
         tree, entries, used = (
             Vector(w.fresh(f"{array}_{name}"), span)
             for name, span in (("tree", node), ("entries", entry), ("used", group))
