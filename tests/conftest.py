@@ -17,6 +17,9 @@ os.environ["GIBBSPPL_CACHE"] = "off"
 # Sweeps are compiled where a test asks for it: seconds of compiling would be in many tests.
 os.environ.setdefault("GIBBSPPL_BACKEND", "numpy")
 
+# (a worker of the tests has a core of its own; set before any of them loads NumPy)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 GOLDEN = Path(__file__).parent / "golden"
 LONG_TESTS = Path(__file__).parent / "long_tests.txt"
 QUICK_TESTS = Path(__file__).parent / "quick_tests.txt"
