@@ -117,6 +117,14 @@ def test_a_source_fits_other_data(samplers):
         np.testing.assert_array_equal(found[name], expected[name])
 
 
+def test_sizes_that_are_not_given_are_those_of_the_source():
+    corpus = lda.bars(np.random.default_rng(1), documents=4, length=10)
+    sampler = gp.compile(lda.model(corpus, topics=3))
+    constants = load(sampler.source).prepare(sampler.data, {"doc": 9})
+    sizes = {d.name: n for d, n in sampler.graph.sizes.items()}
+    assert (constants["n_doc"], constants["n_vocab"]) == (9, sizes["vocab"])
+
+
 def test_arrays_that_disagree_are_told():
     program = load(gp.compile(rats.model()).source)
     weights, days = np.zeros((7, 5)), np.zeros(4)

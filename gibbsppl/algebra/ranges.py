@@ -32,7 +32,7 @@ def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
 
 
 def from_the_end(stop: int, size: int) -> int | None:
-    """How many positions before the end of a dim a range ends; None if it ends anywhere.
+    """The number of positions before the end of a dim at which a range ends; None if anywhere.
 
     A lag of one or two along a time of any length ends so, not at a position of its own.
 

@@ -26,6 +26,6 @@ class DensityProgram(NumbersProgram):
         return cls(loops, positions_read(sweep))
 
     def __call__(self, values: Values) -> Told:
-        """What is told of the log density at values of all variables."""
+        """The facts of the log density at values of all variables."""
         total, least, lost, largest = self.numbers(values)
         return Told(total, least, int(lost), None if math.isnan(largest) else largest)

@@ -35,7 +35,7 @@ class LogDensities:
     in_loops: Mapping[str, DensityProgram] = field(default_factory=dict)
 
     def of(self, factors: Iterable[Factor], values: Values) -> dict[str, Told]:
-        """What is told of each factor, by its name."""
+        """The facts of each factor's log density, by its name."""
         return {f.name: self._one(f, values) for f in factors}
 
     def of_observations(self, values: Values) -> float:
@@ -78,12 +78,12 @@ def pays(factor: Factor, sizes: Sizes, evaluations: int) -> bool:
 
 
 def numbers_of(factor: Factor, sizes: Sizes) -> int:
-    """How many numbers the sums of a factor are of, at all of its positions."""
+    """The number of summands of a factor, at all of its positions."""
     return math.prod(map(len, factor.over)) * _summed(factor.log_density, sizes)
 
 
 def _summed(expr: Expr, sizes: Sizes) -> int:
-    """How many numbers the largest sum in an expression is of.
+    """The number of summands of the largest sum in an expression.
 
     >>> from gibbsppl.algebra.expressions import Array, Dim
     >>> i, k = Dim("i"), Dim("k")

@@ -63,7 +63,7 @@ def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is told of a factor's log density: its total, the least, how many are no finite number.
+    """Facts of a factor's log density: its total, the least, how many are no finite number.
 
     ``least`` is at most 0. ``largest``: of the exponentials and powers formed, if that is known.
     """
@@ -75,7 +75,7 @@ class Told:
 
 
 def told_of(factor: Factor, values: Values, sizes: Sizes) -> Told:
-    """What is told of the log density of a factor."""
+    """The facts of the log density of a factor."""
     found = log_density(factor, values, sizes)
     with np.errstate(invalid="ignore"):  # (a sum of infinities of both signs is no number)
         total = float(found.sum())

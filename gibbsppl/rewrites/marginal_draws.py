@@ -129,7 +129,7 @@ def _pulled(
     scatter: Scatter,
     values: Mapping[str, tuple[Maintained, Expr]],
 ) -> Expr:
-    """What a factor adds to an array, at each place of it."""
+    """The values that a factor adds to an array, at each place of it."""
     value = _without_arrays(scatter.value, values)
     piece = Piece(scatter.factor, sp.S.One, (), value, scatter.over)
     known = data_only(graph.variables, graph)

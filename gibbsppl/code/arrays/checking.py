@@ -1,4 +1,4 @@
-"""What holds of every sweep: looked at when one is made, and after each pass in tests.
+"""Rules that hold of every sweep: looked at when one is made, and after each pass in tests.
 
 Each array is made before it is read, once; it is read and changed along all of its axes, at whole
 numbers inside of it; each dim is bound where it is read, and in a loop over it not once more; data
@@ -100,16 +100,16 @@ class _Check:
     # Statements
 
     def body(self, statements: Iterable[Statement]) -> None:
-        """What holds of statements in order."""
+        """The rules of statements in order."""
         for s in statements:
             replace(self, told=lines(s)[0]).statement(s)
 
     def inside(self, statements: Iterable[Statement]) -> None:
-        """What holds of statements whose new arrays nothing else sees."""
+        """The rules of statements whose new arrays nothing else sees."""
         replace(self, arrays=dict(self.arrays)).body(statements)
 
     def statement(self, s: Statement) -> None:
-        """What holds of one statement."""
+        """The rules of one statement."""
         match s:
             case Let():
                 self.made(s)
@@ -132,7 +132,7 @@ class _Check:
                 self.drawn(s)
 
     def made(self, s: Let) -> None:
-        """What holds of a new array."""
+        """The rules of a new array."""
         if s.name in self.arrays:
             self.fail(f"{s.name} is made twice")
         self.within(s.dims).expr(s.value)
@@ -140,7 +140,7 @@ class _Check:
         self.arrays[s.name] = _Known(tuple(d.stop for d in s.dims), facts)
 
     def drawn(self, s: Draw) -> None:
-        """What holds of a draw."""
+        """The rules of a draw."""
         here = self.within(s.over)
         own = {x.dim: x for a in s.arguments for x in a.own} | {x.dim: x for x in s.own}
         for argument in s.arguments:
@@ -157,11 +157,11 @@ class _Check:
                 inner.expr(value)
 
     def in_loop(self, spans: Iterable[Span]) -> _Check:
-        """What is known where one position of spans after the other is visited."""
+        """The same place where one position of spans after the other is visited."""
         return replace(self, looped=self.looped | {s.dim for s in spans})
 
     def within(self, spans: Iterable[Span]) -> _Check:
-        """What is known inside of spans, one after the other."""
+        """The place inside of spans, one after the other."""
         here = self
         for span in spans:
             for end in span.ends:
@@ -172,7 +172,7 @@ class _Check:
         return here
 
     def changed(self, target: Element) -> None:
-        """What holds of elements that are changed."""
+        """The rules of elements that are changed."""
         self.expr(target)
         if not self.arrays[target.array].may_change:
             self.fail(f"{target.array}, which is no state, is changed")
@@ -186,7 +186,7 @@ class _Check:
     # Expressions
 
     def expr(self, e: Expr) -> None:
-        """What holds of an expression."""
+        """The rules of an expression."""
         match e:
             case Position() if e.dim not in self.bound:
                 self.fail(f"nothing says at which positions of {e.dim}")
@@ -206,7 +206,7 @@ class _Check:
                     self.expr(part)
 
     def element(self, e: Element) -> None:
-        """What holds of an element that is read or changed."""
+        """The rules of an element that is read or changed."""
         known = self.arrays.get(e.array)
         if known is None:
             self.fail(f"{e.array} is read before it is made")

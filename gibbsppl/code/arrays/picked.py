@@ -49,7 +49,7 @@ def picked(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
 
 @dataclass(frozen=True, slots=True)
 class _Picked:
-    """What is known of arrays and sizes."""
+    """The facts of arrays and sizes."""
 
     names: Names
     arrays: Mapping[str, Array]

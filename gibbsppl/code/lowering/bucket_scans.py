@@ -177,7 +177,7 @@ class _Bucketed:
             self.leave(members, placed)
 
     def come(self, members: tuple[Span, ...], placed: Placed) -> None:
-        """What the tree has of a group, before its elements are drawn."""
+        """The statements that bring a group into the tree, before its elements are drawn."""
         w, now = self.work.w, placed(self.work.counted)
         if self.here in self.counts:
             w.add(Loop(members, (Add(self.here, (now,), ONE, ()),)))
@@ -229,7 +229,7 @@ class _Bucketed:
         return Draw((self.tree.whole,), "weight_in_tree", given, own=own, is_random=False)
 
     def first(self, group: Expr) -> Expr:
-        """Where the list of a group begins."""
+        """The place at which the list of a group begins."""
         return at(self.starts, {self.buckets.listed.place.name: group})
 
 

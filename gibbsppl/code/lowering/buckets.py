@@ -79,7 +79,7 @@ class Buckets:
     is_anew: bool = False
 
     def seconds(self, size: int) -> float:
-        """How long a draw of so many labels takes."""
+        """The time of a draw of so many labels, in seconds."""
         levels = log2(size) * (1 if self.within is None or self.is_anew else 2)
         return SPARSE_SCAN.seconds(self.length, levels, self.weighed if self.is_anew else 0.0)
 
@@ -227,7 +227,7 @@ class _Finding:
         return factor.xreplace(mapping)
 
     def without_elements(self, leaf: Leaf) -> Formula | None:
-        """What an element of an array would be without any element of the label."""
+        """The value of an element of an array without any element of the label."""
         array, name = self.kept[leaf.array.name], self.scan.statement.target.array.name
         found: Formula = sp.S.Zero
         for s in array.scatters:
@@ -247,7 +247,7 @@ class _Finding:
         return substitute(found, dict(zip(array.axes, leaf.indices, strict=True)))
 
     def length(self, listed: Grouping, base: Formula) -> float:
-        """How long lists are, on average over elements: as expected of an urn, or at most."""
+        """The length of lists, averaged over elements: as expected of an urn, or at most."""
         (name,) = arrays_in(listed.index)
         sizes = np.bincount(np.ravel(self.data[name]).astype(np.intp), minlength=1)
         lengths = np.minimum(sizes, self.scan.size)
@@ -257,7 +257,7 @@ class _Finding:
 
 
 def expected_labels(base: float, size: int, most: int) -> Floats:
-    """How many labels 0, 1, ... elements are expected to have, each drawn by ``base + count``.
+    """The expected numbers of labels of 0, 1, ... elements, each drawn by ``base + count``.
 
     >>> expected_labels(0.5, 3, 2)
     array([0. , 1. , 1.4])

@@ -119,7 +119,7 @@ def _where(conditions: list[Expr], value: Expr) -> Expr:
 
 
 def _conditions(w: Workshop, s: Statement) -> Iterator[Expr]:
-    """What holds of values on the support, and of parameters on theirs."""
+    """The conditions of values on the support, and of parameters on theirs."""
     supports = [s.support]
     if s.lower is not None or s.upper is not None:
         supports.append(s.family.support(s.event, **dict(s.arguments)))
@@ -133,7 +133,7 @@ def _conditions(w: Workshop, s: Statement) -> Iterator[Expr]:
 def _inside(
     w: Workshop, support: Support, value: Formula, event: Sequence[Range]
 ) -> Iterator[Expr]:
-    """What holds of a value on a support."""
+    """The conditions of a value on a support."""
     if support.kind not in _KINDS:
         raise NotLoweredError(f"No program looks at values of kind {support.kind!r}.")
     found = w.plain(value)
