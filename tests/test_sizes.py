@@ -85,6 +85,13 @@ def samplers(request):
     return gp.compile(make(FEW)), gp.compile(make(MANY))
 
 
+def _defined(source):
+    """The names that a source defines."""
+    found = {}
+    exec(source, found)  # noqa: S102  (of our own back end)
+    return found
+
+
 def _code(source):
     """The source without texts, comments and the table of sizes that others can replace."""
     lines = [line for line in source.splitlines() if not line.startswith("SIZES = ")]
@@ -106,7 +113,8 @@ def test_the_loops_are_the_same_for_other_data_of_the_model(samplers):
 def test_a_source_fits_other_data(samplers):
     few, many = samplers
     program, known = load(few.source), many.data
-    rest = {d.name: n for d, n in many.schedule.whole.sizes.items()}
+    whole = {d.name: n for d, n in many.schedule.whole.sizes.items()}
+    rest = {name: whole[name] for name in _defined(few.source).get("SIZES", {})}
     constants = program.prepare(known, rest) if "SIZES" in few.source else program.prepare(known)
     draws = many.sample(2, chains=1, warmup=0, seed=1, backend="numpy", progress=False)
     state = {name: draws[name][0, -1] for name in many.graph.drawn}
@@ -123,6 +131,11 @@ def test_sizes_that_are_not_given_are_those_of_the_source():
     constants = load(sampler.source).prepare(sampler.data, {"doc": 9})
     sizes = {d.name: n for d, n in sampler.graph.sizes.items()}
     assert (constants["n_doc"], constants["n_vocab"]) == (9, sizes["vocab"])
+
+
+def test_a_size_of_another_name_is_told():
+    with pytest.raises(RunError, match="sizes: found docs, expected doc"):
+        sizes({}, {}, {"doc": 3}, given={"docs": 4})
 
 
 def test_arrays_that_disagree_are_told():

@@ -140,9 +140,8 @@ def _sizes(module: Module) -> tuple[list[str], str, list[str]]:
         tables += [f"SIZES = {free!r}"]
     if fixed:
         tables += ["# Sizes that the source holds for alone.", f"FIXED = {fixed!r}"]
-    given = "{**SIZES, **sizes}" if free else "{}"
-    found = ["data", "ARRAYS" if read & set(names) else "{}", given]
-    found += ["FIXED"] * bool(fixed)
+    found = ["data", "ARRAYS" if read & set(names) else "{}", "SIZES" if free else "{}"]
+    found += ["FIXED"] * bool(fixed) + ["given=sizes"] * bool(free)
     head = "def prepare(data, sizes=SIZES):" if free else "def prepare(data):"
     lines = [f"sizes = runtime.sizes({', '.join(found)})"]
     lines += unpacking([(name, f'sizes["{d}"]') for d, name in names.items()])

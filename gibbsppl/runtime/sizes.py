@@ -13,18 +13,25 @@ from gibbsppl.errors import RunError
 def sizes(
     data: Mapping[str, Any],
     arrays: Mapping[str, tuple[str, ...]],
-    given: Mapping[str, int],
+    own: Mapping[str, int],
     fixed: Mapping[str, int] | None = None,
+    given: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """The number of positions of each dim: of ``arrays`` of the data, each with its dims, or given.
 
-    ``fixed`` are those that the source of a sampler holds for alone.
+    ``own`` are those of the source of a sampler that others may be ``given`` for, ``fixed`` those
+    that it holds for alone.
 
     >>> sizes({"y": np.zeros((3, 2))}, {"y": ("rat", "day")}, {"doc": 4})
     {'doc': 4, 'rat': 3, 'day': 2}
     """
-    fixed = fixed or {}
-    found, seen = {**given, **fixed}, dict.fromkeys(fixed, "the source")
+    fixed, given = fixed or {}, given or {}
+    if unknown := sorted(set(given) - set(own)):
+        raise RunError(
+            f"sizes: found {', '.join(unknown)}, expected {', '.join(own) or 'none'}; sizes along "
+            "which there are data are read from these."
+        )
+    found, seen = {**own, **given, **fixed}, dict.fromkeys(fixed, "the source")
     for name, dims in arrays.items():
         if name not in data:
             continue
