@@ -39,8 +39,12 @@ class Axes:
         """The name by which generated code calls a function."""
 
     @abstractmethod
+    def sized(self, dim: Dim | str) -> Text:
+        """The text of the size of a dim: a name, if it is a dim of the model."""
+
     def size_text(self, dim: Dim | str) -> str:
-        """The size of a dim as text: a name, if it is a dim of the model."""
+        """The size of a dim as it stands among arguments."""
+        return self.sized(dim).code
 
     def transposed(self, text: Text, dims: tuple[str, ...]) -> Text:
         """The text with its axes in the given order."""

@@ -40,8 +40,7 @@ def write(writer: Writer, e: Expr) -> Text:
         case Number(value=value):
             return number(value)
         case Size(dim=dim):
-            size = writer.size_text(dim)
-            return Text(size, (), SUM if " " in size else ATOM)
+            return writer.sized(dim)
         case Position():
             return _positions(writer, e)
         case Element():

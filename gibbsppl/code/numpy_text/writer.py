@@ -29,7 +29,7 @@ from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.code.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.code.numpy_text.axes import Axes
 from gibbsppl.code.numpy_text.hoisting import Hoisted, stem_of
-from gibbsppl.code.numpy_text.text import Text, plus_text
+from gibbsppl.code.numpy_text.text import ATOM, SUM, Text, plus_text
 from gibbsppl.code.numpy_text.whole_numbers import is_whole
 from gibbsppl.derive.contractions import Known, data_only
 from gibbsppl.model.graph import Graph, Variable
@@ -203,7 +203,7 @@ class Writer(Axes):
         self.constants.add(name)
         return name if self.inline is None else f'c["{name}"]'
 
-    def size_text(self, dim: Dim | str) -> str:
+    def sized(self, dim: Dim | str) -> Text:
         """The size of a dim, by the name of that of a dim of the model; else a number.
 
         A copy may have fewer positions than the dim that it is a copy of.
@@ -212,10 +212,11 @@ class Writer(Axes):
         whole = self.graph.sizes.get(Dim(root))
         missing = None if whole is None else from_the_end(own, whole)
         if missing is None:
-            return str(own)
+            return Text(str(own))
         name = self.hoisted.size(root)
         self.sizes_read[root] = name
-        return plus_text(name if self.preparing else self.constant(name), -missing)
+        code = plus_text(name if self.preparing else self.constant(name), -missing)
+        return Text(code, (), SUM if missing else ATOM)
 
     def stand_in(self, alias: str, code: str, shape: tuple[int, ...], like: str = "") -> None:
         """Note an array that the function makes, maybe of elements of another."""
