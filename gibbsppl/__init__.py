@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 # What is found here, and the module that holds it; anything else is the language's. Modules are
 # imported at first use, so that `import gibbsppl` is quick.
 _ELSEWHERE = {
-    "compile": "sampler",
+    "compile": "compiling",
     "Sampler": "sampler",
     "Draws": "output.draws",
     "load_draws": "output.draws",

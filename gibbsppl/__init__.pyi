@@ -11,6 +11,7 @@ from gibbsppl.bugs.inits import read_inits as read_inits
 from gibbsppl.bugs.read import read_bugs as read_bugs
 from gibbsppl.bugs.syntax import BugsError as BugsError
 from gibbsppl.bugs.write import write_bugs as write_bugs
+from gibbsppl.compiling import compile as compile
 from gibbsppl.errors import CompileError as CompileError
 from gibbsppl.errors import GibbspplError as GibbspplError
 from gibbsppl.errors import ModelError as ModelError
@@ -57,7 +58,6 @@ from gibbsppl.output.draws import Draws as Draws
 from gibbsppl.output.draws import load_draws as load_draws
 from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler
-from gibbsppl.sampler import compile as compile
 from gibbsppl.schedule.scanning import RandomScan as RandomScan
 from gibbsppl.language.statements import Names as _Names
 from gibbsppl.language.statements import Observations as _Observations

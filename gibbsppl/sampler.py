@@ -1,4 +1,4 @@
-"""From a model to a sampler: the passes in order, and the sampler's methods.
+"""A sampler: a model with its derivation and its program, and what can be asked of it.
 
 >>> import gibbsppl as gp
 >>> with gp.Model(name="coin") as coin:
@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gibbsppl.arguments import TRUTH, GivenArray, calls_told, methods_told
+from gibbsppl.arguments import GivenArray, methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
-from gibbsppl.errors import CompileError, RunError
+from gibbsppl.errors import RunError
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import Pilots
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
@@ -37,9 +37,6 @@ from gibbsppl.output.draws import ACCEPTANCE, Draws
 from gibbsppl.run.choice import Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
-from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
-from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.scanning import RandomScan
 from gibbsppl.settings import ARGUMENTS, checked_settings
 
 if TYPE_CHECKING:
@@ -49,7 +46,6 @@ if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison, Settings
     from gibbsppl.initial.rooms import Rooms
-    from gibbsppl.language import Model
     from gibbsppl.predict.deviance import Dic
     from gibbsppl.predict.prediction import Prediction
     from gibbsppl.predict.step_moments import What
@@ -58,61 +54,7 @@ if TYPE_CHECKING:
 FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
 
-@calls_told(CompileError, approximate=TRUTH, exact=TRUTH)
-def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)
-    model: Model,
-    *,
-    blocks: Mapping[str | tuple[str, ...], str] | bool = True,
-    rewrites: Mapping[str, bool] | bool = True,
-    collapse: Sequence[str] = (),
-    approximate: bool = False,
-    interweave: bool | Sequence[str] = True,
-    exact: bool = False,
-    order: Sequence[str] = (),
-    scan: str | RandomScan = "systematic",
-    kernels: Mapping[str, Kernel | OwnKernel] | None = None,
-) -> Sampler:
-    """The Gibbs sampler of a model: derived, planned, written, loaded.
-
-    Variables with a jointly quadratic log density are drawn jointly, and so are the labels of a
-    hidden Markov chain. ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
-    other instead, ``{"x": "alone"}`` jointly, but with no other variable, and
-    ``{("a", "b"): "together"}`` asks for a block; ``blocks=False`` forbids all. Where a complete
-    conditional has no good closed form, data augmentation (an identity of ``gibbsppl.rewrites``)
-    may give one: ``rewrites={"Polya-Gamma": True}`` applies a rule wherever it fits, ``False``
-    forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``
-    integrates ``theta`` out and draws the labels that depend on it one after the other, or if none
-    do, other variables, and then ``theta``;
-    ``approximate=True`` draws all labels at once, each given the previous values of the others.
-    ``exact=True`` refuses a sampler with a fallback move.
-    Locations and scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) have a non-centred
-    update too, with the standardised group held fixed, where the data may say little of each
-    element; coefficients of a group's linear predictors are drawn once more with these held fixed.
-    ``interweave=("tau",)`` chooses among these updates, ``interweave=False`` leaves all out.
-
-    ``order=("tau", "theta")`` draws these variables (or single steps) first, in that order, then
-    all others in the default order; unnamed auxiliary variables come before the steps that read
-    them. ``scan="random"`` draws, as a sweep, as many steps as there are, each chosen at random
-    (`gp.RandomScan` takes weights); ``"symmetric"`` draws all steps forwards, then backwards.
-    ``kernels={"x": gp.RandomWalk()}`` names the kernel of a variable: `gp.Slice`, `gp.RandomWalk`,
-    `gp.EllipticalSlice`, `gp.AdaptiveRejection`, `gp.OverRelaxed`, `gp.Proposal`, or a function
-    ``kernel(rng, value, log_density)`` of your own that returns the new value (docs/sampling.md).
-
-    Raises `CompileError` where no sampler can be made, naming the variable and the reason.
-    """
-    graph = getattr(model, "graph", None)
-    if graph is None:
-        raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
-    settings = checked_settings(
-        blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
-        interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
-    )  # fmt: skip
-    read = model.reading if model.reading and model.reading.is_of(graph) else None
-    made = _compiled(graph, model.data, model.positions, settings, declared=True)
-    return replace(made, reading=read)
-
-
-def _compiled(
+def compiled(
     graph: Graph,
     data: Values,
     coords: Mapping[str, Array | range],
@@ -228,7 +170,7 @@ class Sampler:
     def _with(self, data: Values | None = None, **changes: object) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
         settings = checked_settings(**{**self.settings, **changes})
-        made = _compiled(self.graph, data or self.data, self.coords, settings)
+        made = compiled(self.graph, data or self.data, self.coords, settings)
         return made if data else replace(made, reading=self.reading)
 
     def initial_states(

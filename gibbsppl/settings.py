@@ -1,6 +1,6 @@
 """The settings of `compile`, checked, and what the methods of a sampler take.
 
-Comes in: settings as `gibbsppl.sampler.compile` takes them. Goes out: the settings as a dict in
+Comes in: settings as `gibbsppl.compiling.compile` takes them. Goes out: the settings as a dict in
 canonical form.
 """
 

@@ -9,7 +9,7 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.cli import main
-from gibbsppl.model_files import model_in
+from gibbsppl.cli.model_files import model_in
 
 COIN = """
 import gibbsppl as gp

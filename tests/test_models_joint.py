@@ -23,7 +23,7 @@ from gibbsppl.code.program import load
 from gibbsppl.comparison import variants_of
 from gibbsppl.errors import RunError
 from gibbsppl.rewrites.driver import REWRITES
-from gibbsppl.sampler import _compiled
+from gibbsppl.sampler import compiled as compiled_graph
 from models import (
     bayesian_lasso,
     bayesian_matrix_factorisation,
@@ -394,7 +394,7 @@ def remade(name, way):
         key = tuple((n, np.asarray(v).tobytes()) for n, v in sorted(seen.items()))
         if key not in known:
             data = {**own.data, **seen}
-            again = _compiled(sampler.graph, data, sampler.coords, sampler.settings)
+            again = compiled_graph(sampler.graph, data, sampler.coords, sampler.settings)
             known[key] = again.data, again.program
         return known[key]
 

@@ -34,10 +34,10 @@ LAYERS = (
     ("run", "output", "kernels"),
     ("planning",),
     ("initial", "predict", "atlas"),
-    ("checks",),
-    ("comparison", "model_files", "cache"),
-    ("settings", "deriving"),
+    ("checks", "comparison", "cache", "settings"),
+    ("deriving",),
     ("sampler",),
+    ("compiling",),
     ("cli",),
     ("__main__",),
 )
@@ -294,9 +294,9 @@ def test_importing_the_package_loads_numpy_alone():
 # The parts of the package that an ordinary run loads; checks, predictions, files and programs of
 # BUGS are others.
 RUN = (
-    *("algebra", "analysis", "arguments", "cache", "code", "derive", "deriving", "errors"),
-    *("explain", "families", "initial", "kernels", "language", "model", "output", "pieces"),
-    *("planning", "rewrites", "run", "runtime", "sampler", "schedule", "settings"),
+    *("algebra", "analysis", "arguments", "cache", "code", "compiling", "derive", "deriving"),
+    *("errors", "explain", "families", "initial", "kernels", "language", "model", "output"),
+    *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "schedule", "settings"),
 )
 # Normal and Gamma draws, and small matrices, need few parts of SciPy.
 NOT_FOR_RATS = {
@@ -318,7 +318,7 @@ def test_the_command_line_saves_draws_without_xarray_and_loads_no_more_of_scipy(
     )
 
     found = {m.split(".")[1] for m in shown if m.startswith("gibbsppl.")}
-    assert found <= {*RUN, "cli", "model_files"}
+    assert found <= {*RUN, "cli"}
     assert (NOT_FOR_RATS | OF_LOOPS) & set(shown) == {"h5py"}
 
 

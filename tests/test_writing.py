@@ -48,7 +48,7 @@ def some_draws():
     ],
 )
 def test_output_is_tested_before_the_run(file, options, told, capsys, monkeypatch):
-    monkeypatch.setattr("gibbsppl.cli.model_of", lambda *_: pytest.fail("it went on"))
+    monkeypatch.setattr("gibbsppl.cli.command.model_of", lambda *_: pytest.fail("it went on"))
 
     assert main(["run", str(file), *SHORT, *options]) == 2
     shown = capsys.readouterr()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import gibbsppl as gp
-from gibbsppl.model_files import model_in
+from gibbsppl.cli.model_files import model_in
 
 MODEL = Path(__file__).parents[2] / "models" / "rats.py"
 

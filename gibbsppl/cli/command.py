@@ -21,8 +21,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import gibbsppl
+from gibbsppl.cli.model_files import is_python, model_of
 from gibbsppl.errors import GibbspplError, RunError
-from gibbsppl.model_files import is_python, model_of
 
 if TYPE_CHECKING:
     from gibbsppl.comparison import Settings
@@ -344,7 +344,7 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 def compiled(model: Model, options: argparse.Namespace) -> Sampler:
     """The sampler of a model, with the settings of the schedule."""
-    from gibbsppl.sampler import compile as compile_model  # noqa: PLC0415  (--help loads no SymPy)
+    from gibbsppl.compiling import compile as compile_model  # noqa: PLC0415  (--help loads no SymPy)
 
     return compile_model(model, **_settings(options))
 
