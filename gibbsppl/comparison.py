@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import process_time
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from gibbsppl.output.diagnostics import ess_bulk, r_hat
 from gibbsppl.output.draws import Draws
 from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
 from gibbsppl.schedule.sweeps import Schedule
-
-# What `compile` takes by name.
-Settings = Mapping[str, Any]
+from gibbsppl.settings import Settings
 
 
 class Compiled(Protocol):

@@ -7,7 +7,6 @@ not been derived before comes here (`gibbsppl.cache`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
 from gibbsppl.analysis.truncations import check_truncations
@@ -32,9 +31,7 @@ from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import blocks_of, check_names
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
-
-if TYPE_CHECKING:
-    from gibbsppl.comparison import Settings
+from gibbsppl.settings import Settings
 
 
 def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -> Derivation:

@@ -37,14 +37,14 @@ from gibbsppl.output.draws import ACCEPTANCE, Draws
 from gibbsppl.run.choice import Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
-from gibbsppl.settings import ARGUMENTS, checked_settings
+from gibbsppl.settings import ARGUMENTS, Settings, checked_settings
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
     from gibbsppl.code.loop_program import LoopProgram
-    from gibbsppl.comparison import Comparison, Settings
+    from gibbsppl.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
     from gibbsppl.predict.deviance import Dic
     from gibbsppl.predict.prediction import Prediction

@@ -7,15 +7,15 @@ canonical form.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.blocks import blocks_of
 from gibbsppl.schedule.scanning import checked_scan
 
-if TYPE_CHECKING:
-    from gibbsppl.comparison import Settings
+# What `compile` takes by name.
+Settings = Mapping[str, Any]
 
 VARIANTS = Kind(
     lambda value: isinstance(value, Mapping)

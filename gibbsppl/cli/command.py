@@ -25,11 +25,11 @@ from gibbsppl.cli.model_files import is_python, model_of
 from gibbsppl.errors import GibbspplError, RunError
 
 if TYPE_CHECKING:
-    from gibbsppl.comparison import Settings
     from gibbsppl.initial.inits import Init
     from gibbsppl.language import Model
     from gibbsppl.output.draws import Draws
     from gibbsppl.sampler import Sampler
+    from gibbsppl.settings import Settings
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
 
