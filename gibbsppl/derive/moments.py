@@ -69,16 +69,24 @@ class Symbols:
 
 def moments(family: Family, of: Symbols) -> Moments | NoFormula:
     """The mean and variance of a draw from a family, perhaps truncated, a change undone."""
-    known = of.known or {}
+    u = symbol_of(family)
+    return moments_of(family, of, of.change.backward(u) if of.change else u, u)
+
+
+def symbol_of(family: Family) -> sp.Dummy:
+    """A symbol for a draw from a row."""
+    return sp.Dummy("u", real=True, positive=_is_positive(family) or None)
+
+
+def moments_of(family: Family, of: Symbols, value: Expr, u: sp.Dummy) -> Moments | NoFormula:
+    """The mean and variance of a value that is a line, or an exponential of statistics, of u."""
     if of.bounds is not None and family.log_cdf is None:
         return NoFormula(f"the mean of a truncated {family.name} has no formula")
-    u = sp.Dummy("u", real=True, positive=_is_positive(family) or None)
-    line = _linear(of.change.backward(u) if of.change else u, u)
+    line = _linear(value, u)
     if line is None:
-        assert of.change is not None
-        return _of_an_exponential(family, of, of.change.backward(u), u)
+        return _of_an_exponential(family, of, value, u)
     if of.bounds is None:
-        found = plain(family, of.etas, of.event, known)
+        found = plain(family, of.etas, of.event, of.known or {})
     else:
         found = _between(family, of, u)
     if isinstance(found, NoFormula):
@@ -286,7 +294,7 @@ def _of_an_exponential(
     assert natural is not None
     statistics = natural.statistics(u, of.event, **known)
     log_value = sp.expand_log(sp.log(value), force=True)
-    shifts, constant = _combination(log_value, statistics, u)
+    shifts, constant = combination(log_value, statistics, u)
     if constant is None or natural.log_partition is None:
         of_what = "it" if of.change is None else of.change.forward(sp.Symbol("it"))
         shape = "truncated " if of.bounds is not None else ""
@@ -319,7 +327,7 @@ def _rounding_of_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr
     return 1 + sp.Abs(mass) + sp.exp(Minimum(log_cdf, log_sf) - mass)
 
 
-def _combination(
+def combination(
     value: Expr, statistics: Sequence[Expr], u: sp.Dummy
 ) -> tuple[tuple[Expr, ...], Expr | None]:
     """The coefficient of each statistic in a sum, and the remainder; ``None`` if u is left over."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gibbsppl.algebra.notation import Notation
+from gibbsppl.code.by_mean import moments_function, moments_name, put_moments
 from gibbsppl.code.module import Module
-from gibbsppl.code.natural import natural_parameters
+from gibbsppl.code.natural import natural_parameters, partner_sizes
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.families import family_told, new_variable_told, parameters_told
 from gibbsppl.explain.repairs import family_named
@@ -25,6 +26,17 @@ class ClosedDraw(FamilyDraw):
     def given_rest(self, module: Module) -> str:
         """The function of the natural parameters, and of bounds."""
         return natural_parameters(module, self)
+
+    def functions_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The function of the moments: formulas of natural parameters."""
+        computed = tuple(zip(taken.moments, taken.formulas, strict=True))
+        extra = partner_sizes(self, module.graph.sizes)
+        return [moments_function(module, self, taken.given, computed, extra)]
+
+    def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The moments of all elements, or of those of one colour after the other."""
+        call = f"{moments_name(module, self)}(s, c)"
+        return put_moments(module, self, taken.moments, call)
 
     def log_normalised(self, normaliser: Any) -> Floats | None:
         """The row's log density less its log partition."""

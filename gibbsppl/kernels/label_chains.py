@@ -130,6 +130,22 @@ class ChainDraw(LabelDraw):
         arguments = ", ".join((f"*{call_text(module, self)}", *options))
         return [f"{state} = runtime.chain(rng, {arguments})"]
 
+    def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The probabilities of labels and of neighbours, and the entropy."""
+        names = {m.what: m.name for m in taken.moments}
+        labels, pairs, entropy = (names[w] for w in ("probabilities", "pairs", "entropy"))
+        options = [f'name="{self.name}"']
+        if self.axis:
+            options.append(f"axis={self.axis}")
+        if not self._draws_all(module):
+            shift = f" + {self.conditional.lower}" if self.conditional.lower else ""
+            options += [f"lower={self.conditional.lower}"] * bool(shift)
+            options += [f'now=s["{labels}"].argmax(axis=-1){shift}']
+            options += [f"known={self._known_text(module)}"]
+        arguments = ", ".join((f"*{call_text(module, self)}", *options))
+        targets = f's["{labels}"], s["{pairs}"], s["{entropy}"]'
+        return [f"{targets} = runtime.chain_probabilities({arguments})"]
+
     def lower(self, workshop: Workshop) -> None:
         """A joint draw of the labels of each chain."""
         from gibbsppl.code.lowering.draws import lower_chain  # noqa: PLC0415  (if compiled)

@@ -4,6 +4,7 @@ All that a generated module calls is exported here. The rooms:
 
 - functions of expressions: `functions`, some `by_scipy`; `incomplete`, `normalisers`, `passage`,
   `near_zero`, `remainder`, `stirling` have their digits
+- `probabilities` of labels, which nothing draws
 - draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
@@ -58,6 +59,7 @@ from gibbsppl.runtime.functions import (
     at_most,
     below,
     cos,
+    digamma,
     equals,
     exp,
     expit,
@@ -107,7 +109,12 @@ from gibbsppl.runtime.functions import (
 )
 from gibbsppl.runtime.gate_odds import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.joint import Joint, drawn
-from gibbsppl.runtime.label_chains import chain, known_labels, smoothed
+from gibbsppl.runtime.label_chains import (
+    chain,
+    chain_probabilities,
+    known_labels,
+    smoothed,
+)
 from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
@@ -136,6 +143,7 @@ from gibbsppl.runtime.places import (
     rows_of,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
+from gibbsppl.runtime.probabilities import probabilities
 from gibbsppl.runtime.remainder import remainder
 from gibbsppl.runtime.scans import (
     owned,
@@ -279,9 +287,11 @@ __all__ = [
     "binomial",
     "centred",
     "chain",
+    "chain_probabilities",
     "chart_colours",
     "chi_squared",
     "cos",
+    "digamma",
     "dirichlet",
     "discrete_uniform",
     "drawn",
@@ -356,6 +366,7 @@ __all__ = [
     "poisson",
     "polya_gamma",
     "positions",
+    "probabilities",
     "proposal_move",
     "reciprocal",
     "remainder",
