@@ -78,7 +78,7 @@ def scheduled(
         moved=control.moved,
         interweave=interwoven_if(settings["interweave"], control),
         named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
-        closed=[n for n, how in by.items() if how == "mean"],
+        closed=[n for n, how in by.items() if how == "mean"] if by else None,
     )
     schedule = planned(augmented, exact=settings["exact"], control=control)
     if by:

@@ -93,6 +93,11 @@ class Averages:
         """The arrays that formulas read, as the function of the conditional returns them."""
         return {}
 
+    @property
+    def mode(self) -> Expr | None:
+        """The formula of the mode; None where the kernel computes it as it is."""
+        return None
+
     def formula(self, moment: Moment) -> Expr | None:
         """The formula of a moment; None where the kernel computes it as it is."""
         del moment

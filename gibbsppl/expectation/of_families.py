@@ -27,7 +27,16 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.derive.expectations import entropy, expectation, of_statistic, stable
-from gibbsppl.derive.moments import NoFormula, Symbols, combination, moments, plain, symbol_of
+from gibbsppl.derive.modes import mode
+from gibbsppl.derive.moments import (
+    NoFormula,
+    Symbols,
+    combination,
+    log_mass,
+    moments,
+    plain,
+    symbol_of,
+)
 from gibbsppl.derive.readings import alpha, in_place
 from gibbsppl.expectation.averages import Averages, ends_of, same_element
 from gibbsppl.model.graph import PLAIN
@@ -111,15 +120,33 @@ class OfFamily(Averages):
         held = [t for t in terms if mentions(t, (place.array.name,))]
         return tuple(held), Add(*(t for t in terms if t not in held))
 
+    @property
+    def mode(self) -> Expr:
+        """The value of the largest density."""
+        return _known(mode(self.step.conditional.family, self.symbols))
+
     def formula(self, moment: Moment) -> Expr | None:
         """The formula of a moment in natural parameters."""
         own, of = self.step, self.symbols
         what = moment.what
         if what == "entropy":
-            found = _known(entropy(own.conditional.family, of, self.left_out))
+            found = _known(self._entropy(of))
             found += self._of_jacobian() - self.base[1]
             return found if own.is_by_element else self._total(found)
         return self._formula(what, of)
+
+    def _entropy(self, of: Symbols) -> Expr | NoFormula:
+        """The entropy about the base measure: of a truncated draw by its moments."""
+        family, left_out = self.step.conditional.family, self.left_out
+        if of.bounds is None:
+            return entropy(family, of, left_out)
+        natural = family.natural
+        assert natural is not None and natural.log_partition is not None  # noqa: PT018
+        total = natural.log_partition(*of.etas, **(of.known or {})) + log_mass(family, of, of.etas)
+        for j, eta in enumerate(of.etas):
+            if j not in left_out:
+                total -= eta * _known(self._of_statistic(j))
+        return total
 
     def _formula(self, what: Any, of: Symbols) -> Expr:
         raise NotImplementedError

@@ -2,6 +2,7 @@
 
 - `points`: the moments of a point, from which a fit starts
 - `fitting`: sweeps until the bound, or the log density, rises no more
-- `variational`: fits by means, from several starts; `approximation`: the result, a factorised q
-  that can be asked and drawn from; `factors`: its factors as one would write them
+- `variational`: fits from several starts; `approximation`: the result by means, a factorised q that
+  can be asked and drawn from; `factors`: its factors as one would write them; `optimum`: the result
+  by modes
 """

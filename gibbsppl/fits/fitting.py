@@ -10,7 +10,6 @@ Recognition and Machine Learning", chapter 10).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +34,6 @@ def fitted(
     program: Program,
     constants: Constants,
     chain: Chain,
-    bound: Callable[[Chain], float],
     *,
     sweeps: int,
     tolerance: float,
@@ -45,12 +43,13 @@ def fitted(
 
     Two sweeps in a row have to: what others read changes once more after the first.
     """
+    assert program.bound is not None
     trace: list[float] = []
     still = 0
     with np.errstate(all="ignore"):
         while len(trace) < sweeps and still < 2:
             advance(program, constants, chain)
-            trace.append(bound(chain))
+            trace.append(float(program.bound(chain.state, constants)))
             _check(program, chain, trace)
             rose = abs(trace[-1] - trace[-2]) if len(trace) > 1 else np.inf
             still = still + 1 if rose <= tolerance * (1 + abs(trace[-1])) else 0

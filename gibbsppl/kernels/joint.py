@@ -111,6 +111,12 @@ class JointDraw(QuadraticDraw):
         entropy = taken.moments[-1].name
         return [f's.update(c["{drawn}"].moments({given}, c["{wanted}"], "{entropy}"))']
 
+    def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The means of all elements, where the density is largest."""
+        del taken
+        given = f"s, {module.functions[self.name]}(s, c)"
+        return [f's.update(c["{joint_name(module, self)}"].mean({given}))']
+
     def lower(self, workshop: Workshop) -> None:
         """A joint draw of all elements."""
         from gibbsppl.code.lowering.joint import lower_joint  # noqa: PLC0415  (if compiled)

@@ -108,6 +108,19 @@ class FiniteDraw(LabelDraw):
             return [f's["{names[1]}"] = 0.0', each_line(module, self), *indented([*put, total])]
         return [*put, f's["{names[1]}"] = entropies{where}.sum()']
 
+    def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The likeliest label of each element."""
+        del taken
+        state, shape = state_text(self), module.shape(self.statement)
+        lower = f", lower={self.conditional.lower}" if self.conditional.lower else ""
+        found = f"runtime.likeliest({call_text(module, self)}, {shape}{lower})"
+        if self.is_by_element:
+            return [each_line(module, self), f"{INDENT}{state}[at] = {found}[at]"]
+        if module.is_whole(self):
+            return [f"{state} = {found}"]
+        where = where_text(module, self)
+        return [*made(module, self), f"{state}{where} = {found}{where}"]
+
     def lower(self, workshop: Workshop) -> None:
         """A draw from log weights, for each element or element by element."""
         from gibbsppl.code.lowering.draws import lower_labels  # noqa: PLC0415  (if compiled)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.label_chains import PREVIOUS
@@ -23,6 +24,7 @@ from gibbsppl.expectation.bound import bound_of, summed
 from gibbsppl.expectation.choice import averages_of
 from gibbsppl.expectation.expected import Expectation
 from gibbsppl.kernels.by_mean import ByMean
+from gibbsppl.kernels.by_mode import ByMode
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.model.graph import Graph, Variable
@@ -45,7 +47,10 @@ class _Reading:
     """A schedule whose conditionals are being read otherwise."""
 
     def __init__(self, schedule: Schedule, by: Mapping[str, By]) -> None:
-        self.source, self.by = schedule, by
+        drawn = {n for n in schedule.graph.drawn if n not in schedule.auxiliary} - set(by)
+        # (auxiliary variables by mode would change what is maximised)
+        self.by = {**dict.fromkeys(schedule.auxiliary, "draw" if drawn else "mean"), **by}
+        self.source = schedule
         self.graph = schedule.graph
         names = {*schedule.whole.variables, *(d.name for d in schedule.whole.sizes)}
         self.asked = Asked(names)
@@ -74,14 +79,17 @@ class _Reading:
         return found.pop()
 
     def error(self, step: Step, refused: Refused) -> CompileError:
-        """The refusal to read a step by its mean."""
-        return CompileError(f"{step.name}: it cannot be read by its mean: {refused}.")
+        """The refusal to read a step otherwise than by draws."""
+        return CompileError(f"{step.name}: it cannot be read by its {self.how(step)}: {refused}.")
 
     def schedule(self, data: Mapping[str, Any]) -> Schedule:
         """The schedule with the steps read as asked."""
         q = Expectation.of(self.graph, self.averages.values())
         conditionals = [self._conditional(step, q) for step in self.source.steps]
-        terms = bound_of(self.graph, q) if self.averages else ()
+        try:
+            terms = bound_of(self.graph, q)
+        except Refused as refused:
+            raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
         graph = self._graph()
         bound = summed(terms, graph.sizes, is_data_of(graph))
         steps = [self._made(s, c, graph, data)
@@ -100,8 +108,11 @@ class _Reading:
         # (elements that depend on one another are given the moments of the others)
         apart = [own] if own is not None and not step.is_by_element else []
         other = q.without(apart)
+        # (a mode without a formula is searched for on the variable's own scale)
+        is_sought = self.how(step) == "mode" and step.refusal is not None
+        found = step.refusal if is_sought and step.refusal is not None else step.conditional
         try:
-            return step.conditional.mapped(partial(other.pieces, labels=_labels_of(step)))
+            return found.mapped(partial(other.pieces, labels=_labels_of(step)))
         except Refused as refused:
             raise self.error(step, refused) from refused
 
@@ -109,7 +120,9 @@ class _Reading:
         """The graph with the arrays of moments among its variables."""
         found = self.asked.found.values()
         more = {m.name: Variable(m.name, m.dims, "random", sign=m.written) for m in found}
-        sizes: dict[Dim, int] = {**self.graph.sizes, **self.asked.sizes}
+        own = self.graph.sizes
+        sizes: dict[Dim, int] = {primed(d): n for d, n in own.items()}
+        sizes |= {**own, **self.asked.sizes}
         return replace(self.graph, variables={**self.graph.variables, **more}, sizes=sizes)
 
     def _made(
@@ -125,6 +138,8 @@ class _Reading:
 
     def _taken(self, step: Step) -> Step:
         """The step that takes the moments of a conditional, where that is asked."""
+        if self.how(step) == "mode":
+            return self._at_mode(step)
         if step.name not in self.averages:
             return step
         averages = replace(self.averages[step.name], step=step)
@@ -136,6 +151,16 @@ class _Reading:
         except Refused as refused:
             raise self.error(step, refused) from refused
         return ByMean(step, tuple(own), formulas, averages.given)
+
+    def _at_mode(self, step: Step) -> Step:
+        """The step that puts a variable to its mode."""
+        if step.refusal is not None or step.labels is not None or step.is_joint:
+            return ByMode(step)
+        try:
+            averages = averages_of(self.graph, self.asked, step)
+            return ByMode(step, averages.mode, averages.given)
+        except Refused as refused:
+            raise self.error(step, refused) from refused
 
 
 def _labels_of(step: Step) -> tuple[Range, ...]:

@@ -4,7 +4,7 @@ All that a generated module calls is exported here. The rooms:
 
 - functions of expressions: `functions`, some `by_scipy`; `incomplete`, `normalisers`, `passage`,
   `near_zero`, `remainder`, `stirling` have their digits
-- `probabilities` of labels, which nothing draws
+- what nothing draws: `probabilities` of labels, `climbing` to modes
 - draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
@@ -22,6 +22,7 @@ All that a generated module calls is exported here. The rooms:
 - types of arguments and results: `types`
 """
 
+from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
     log_concave,
     log_concave_colours,
@@ -113,6 +114,7 @@ from gibbsppl.runtime.label_chains import (
     chain,
     chain_probabilities,
     known_labels,
+    likeliest_chain,
     smoothed,
 )
 from gibbsppl.runtime.labels import LogWeights, Table, labels
@@ -143,7 +145,7 @@ from gibbsppl.runtime.places import (
     rows_of,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
-from gibbsppl.runtime.probabilities import probabilities
+from gibbsppl.runtime.probabilities import likeliest, probabilities
 from gibbsppl.runtime.remainder import remainder
 from gibbsppl.runtime.scans import (
     owned,
@@ -290,6 +292,10 @@ __all__ = [
     "chain_probabilities",
     "chart_colours",
     "chi_squared",
+    "climb",
+    "climb_colours",
+    "climb_elements",
+    "climb_part",
     "cos",
     "digamma",
     "dirichlet",
@@ -309,6 +315,7 @@ __all__ = [
     "geometric",
     "half_normal",
     "inner",
+    "inside",
     "inverse",
     "inverse_gamma",
     "inverse_gaussian",
@@ -316,6 +323,8 @@ __all__ = [
     "known_labels",
     "labels",
     "laplace",
+    "likeliest",
+    "likeliest_chain",
     "log",
     "log1p",
     "log_add_exp",

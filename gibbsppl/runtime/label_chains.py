@@ -127,6 +127,41 @@ def chain_probabilities(
     return own.in_array(labels), own.in_array(pairs), entropy
 
 
+def likeliest_chain(
+    log_weights: Floats,
+    log_transitions: Floats,
+    *,
+    name: str,
+    axis: int = 0,
+    lower: int = 0,
+    now: Values | None = None,
+    known: Flags | None = None,
+) -> Ints:
+    """The labels that are together the likeliest (A. J. Viterbi 1967, IEEE Trans. Inf. Theory 13).
+
+    >>> log_weights = np.log([[0.9, 0.4, 0.4], [0.1, 0.6, 0.6]])
+    >>> stay = np.log([[0.9, 0.1], [0.1, 0.9]])
+    >>> likeliest_chain(log_weights, stay, name="z")
+    array([0, 0, 0])
+    """
+    fixed = None if known is None else (known, now, lower)
+    own = _arranged(name, log_weights, log_transitions, axis, fixed)
+    logs = own.logs
+    count, sequences, size = logs.weights.shape
+    before = np.zeros((count, sequences, size), dtype=np.intp)
+    best = logs.weights[0]
+    for t in range(1, count):
+        led = best[:, :, None] + logs.after(t - 1)
+        before[t] = led.argmax(axis=1)
+        best = led.max(axis=1) + logs.weights[t]
+    found, every = np.empty((count, sequences), dtype=np.intp), np.arange(sequences)
+    found[-1] = best.argmax(axis=-1)
+    for t in range(count - 1, 0, -1):
+        found[t - 1] = before[t, every, found[t]]
+    labels = own.in_array(found) + lower
+    return labels if known is None else np.where(known, now, labels).astype(np.intp)  # type: ignore[arg-type]  # now is given
+
+
 def _smoothed(own: _Chain, joint: Floats | None = None) -> Floats:
     """Smoothed probabilities by time and sequence; those of neighbours are put into ``joint``."""
     steps, filtered = own.filtered()

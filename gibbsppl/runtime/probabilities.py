@@ -11,7 +11,15 @@ import numpy as np
 
 from gibbsppl.runtime.by_scipy import xlogy
 from gibbsppl.runtime.labels import LogWeights
-from gibbsppl.runtime.types import Floats
+from gibbsppl.runtime.types import Floats, Ints
+
+
+def likeliest(
+    log_weights: Floats | LogWeights, shape: tuple[int, ...], lower: int = 0
+) -> Ints:
+    """The label of the largest weight, for each element of an array of a shape."""
+    logs = np.asarray(log_weights, dtype=float)
+    return np.asarray(np.broadcast_to(logs, (len(logs), *shape)).argmax(axis=0) + lower)
 
 
 def probabilities(

@@ -243,6 +243,19 @@ class Step:
         """The lines of a sweep that take the moments of the conditional."""
         raise NotImplementedError
 
+    def functions_by_mode(self, module: Any, taken: Any) -> list[str]:
+        """Further functions where the step takes the mode of its conditional."""
+        del module, taken
+        return []
+
+    def lines_by_mode(self, module: Any, taken: Any) -> list[str]:
+        """The lines of a sweep that put the variable to the mode of the conditional."""
+        raise NotImplementedError
+
+    def lower_by_mode(self, workshop: Any, taken: Any) -> None:
+        """The statements that put the variable to the mode, in a sweep as a value."""
+        raise NotImplementedError
+
     def lower_by_mean(self, workshop: Any, taken: Any) -> None:
         """The statements that take the moments, in a sweep as a value."""
         raise NotImplementedError

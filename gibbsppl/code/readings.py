@@ -1,8 +1,9 @@
-"""Source text of what takes the moments of a conditional where a sweep would draw from it."""
+"""Source text of what reads the mean or the mode of a conditional, where a sweep would draw."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.code.elements import each_line
@@ -13,26 +14,37 @@ from gibbsppl.code.places import index_text, where_text
 from gibbsppl.model.graph import Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.kinds import Single
-from gibbsppl.schedule.moments import Moment
 from gibbsppl.schedule.steps import Step
 
-# A moment with the formula of its elements.
-Computed = tuple[Moment, Expr]
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """An array that is computed: its name, dims and formula, and what it is in notation.
+
+    ``inside`` are ends of a support that all values have to be inside of.
+    """
+
+    name: str
+    dims: tuple[Dim, ...]
+    formula: Expr
+    told: str
+    inside: tuple[Expr, Expr] | None = None
 
 
-def moments_name(module: Module, step: Step) -> str:
-    """The name of the function of the moments of a step's conditional."""
-    return module.function_of(step, "moments")
+def function_name(module: Module, step: Step, what: str) -> str:
+    """The name of the function of the moments, or of the mode, of a step's conditional."""
+    return module.function_of(step, what)
 
 
-def moments_function(
+def computing_function(
     module: Module,
     step: Step,
+    what: str,
     given: Mapping[str, tuple[Dim, ...]],
     computed: Sequence[Computed],
     extra: Mapping[Dim, int],
 ) -> str:
-    """The function of the moments, by name, from what the function of the conditional returns.
+    """A function of arrays, by name, computed from what the function of the conditional returns.
 
     ``given`` are the arrays that this returns, with their axes.
     """
@@ -49,46 +61,46 @@ def moments_function(
             text = tuple_text([writer.size_text(a) for a in axes])
             body.append(f"{name} = {writer.call('broadcast_to')}({name}, {text})")
     entries = []
-    for moment, formula in computed:
+    for c in computed:
         writer.order = {}
-        writer.arrange(moment.dims)
-        code = writer.full(writer.write(formula), moment.dims)
-        entries.append(f'{INDENT}"{moment.name}": {code},')
-    told = ", ".join(dict.fromkeys(m.told for m, _ in computed))
+        writer.arrange(c.dims)
+        code = writer.full(writer.write(c.formula), c.dims)
+        if c.inside is not None:
+            ends = ", ".join(f"{float(e)!r}".replace("inf", "float('inf')") for e in c.inside)
+            code = f'{writer.call("inside")}("{c.name}", {code}, {ends})'
+        entries.append(f'{INDENT}"{c.name}": {code},')
+    told = ", ".join(dict.fromkeys(c.told for c in computed))
     body += ["return {", *entries, "}"]
-    return module.function(moments_name(module, step), f"{told}.", writer, body)
+    return module.function(function_name(module, step, what), f"{told}.", writer, body)
 
 
-def put_moments(
-    module: Module, step: Single, moments: Sequence[Moment], call: str
+def put_computed(
+    module: Module, step: Single, arrays: Mapping[str, tuple[Dim, ...]], call: str
 ) -> list[str]:
-    """The lines that put moments where they belong: all, or those of the elements of a step."""
+    """The lines that put arrays, with their dims, where they belong: all, or a step's elements."""
     if module.is_whole(step):
         return [f"s.update({call})"]
     dims = module.dims(step.statement)
     if step.is_by_element:
-        return _by_element(module, step, moments, call)
+        return _by_element(module, step, arrays, call)
     lines = [f"found = {call}"]
     places: dict[Dim, Place] = dict(zip(dims, step.region, strict=True))
-    for m in moments:
-        if m.dims == dims:
+    for name, own in arrays.items():
+        if own == dims:
             where = where_text(module, step)
         else:
-            kept = [d for d in m.dims if d in places]
+            kept = [d for d in own if d in places]
             where = index_text([places[d] for d in kept], kept, module.writer())
-        if where:
-            lines.append(f's["{m.name}"]{where} = found["{m.name}"]{where}')
-        else:
-            lines.append(f's["{m.name}"] = found["{m.name}"]')
+        lines.append(f's["{name}"]{where} = found["{name}"]{where}')
     return lines
 
 
 def _by_element(
-    module: Module, step: Single, moments: Sequence[Moment], call: str
+    module: Module, step: Single, arrays: Mapping[str, tuple[Dim, ...]], call: str
 ) -> list[str]:
-    """The lines that put the moments of elements which depend on one another, call by call."""
+    """The lines that put what is computed of elements which depend on one another, call by call."""
     lines, dims = [each_line(module, step), f"{INDENT}found = {call}"], module.dims(step.statement)
-    for m in moments:
-        at = "[at]" if m.dims == dims else ""
-        lines.append(f'{INDENT}s["{m.name}"]{at} = found["{m.name}"]{at}')
+    for name, own in arrays.items():
+        at = "[at]" if own == dims else ""
+        lines.append(f'{INDENT}s["{name}"]{at} = found["{name}"]{at}')
     return lines
