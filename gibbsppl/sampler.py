@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gibbsppl.arguments import GivenArray, methods_told
+from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.errors import RunError
+from gibbsppl.fits.methods import Fitting
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import Pilots
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
@@ -34,6 +35,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
+from gibbsppl.predict.methods import Predicting
 from gibbsppl.run.choice import Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
@@ -45,12 +47,7 @@ if TYPE_CHECKING:
     from gibbsppl.checks.results import Verification
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison
-    from gibbsppl.fits.approximation import Approximation
-    from gibbsppl.fits.optimum import Optimum
     from gibbsppl.initial.rooms import Rooms
-    from gibbsppl.predict.deviance import Dic
-    from gibbsppl.predict.prediction import Prediction
-    from gibbsppl.predict.step_moments import What
     from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
 
@@ -79,7 +76,7 @@ def compiled(
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler:
+class Sampler(Predicting, Fitting):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
@@ -244,89 +241,6 @@ class Sampler:
         started = {"seed": sequence.entropy, **engine.attributes, "started_by_rule": by_rule}
         return self.as_draws(result, started)
 
-    def variational(
-        self,
-        *,
-        starts: int = 1,
-        sweeps: int = 10_000,
-        tolerance: float = 1e-10,
-        seed: Seed = None,
-        init: Init = None,
-        progress: bool = True,
-    ) -> Approximation:
-        """A factorised approximation of the posterior: each conditional read by its mean.
-
-        Mean-field variational Bayes by coordinate ascent. The factors of q are the steps of the
-        sampler: what is drawn jointly stays joint. The evidence lower bound rises with each update,
-        until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
-        several ``starts`` is kept. ``seed`` and ``init`` as in `sample`.
-
-        Raises `CompileError` where a variable cannot be read by its mean, naming the term.
-
-        >>> import gibbsppl as gp
-        >>> with gp.Model(name="noise") as noise:
-        ...     mu = gp.Normal("mu", 0, tau=0.01)
-        ...     tau = gp.Gamma("tau", 1, rate=1)
-        ...     y = gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
-        >>> fit = gp.compile(noise).variational(seed=1, progress=False)
-        >>> print(fit)
-        noise: bound -7.55717 after 7 sweeps
-          mu   Normal(mu=1.398, tau=6.548)
-          tau  Gamma(shape=3, rate=1.835)
-        """
-        from gibbsppl.fits.variational import Search, variational  # noqa: PLC0415  (when asked for)
-
-        by: dict[str, By] = dict.fromkeys(self.graph.drawn, "mean")
-        search = Search(starts, sweeps, tolerance, seed, init, progress)
-        return variational(self._read(by), self._read({}), search)
-
-    def maximise(
-        self,
-        by: Mapping[str, By] | None = None,
-        *,
-        starts: int = 1,
-        sweeps: int = 10_000,
-        tolerance: float = 1e-10,
-        seed: Seed = None,
-        init: Init = None,
-        progress: bool = True,
-    ) -> Optimum:
-        """The values of the highest posterior density: conditionals read by their modes.
-
-        Labels and counts, and auxiliary variables, are read by their means, all else by modes: this
-        is the EM algorithm (A. P. Dempster, N. M. Laird and D. B. Rubin, 1977, JRSS B 39). ``by``
-        says otherwise: all by ``"mode"`` are iterated conditional modes, and alternating least
-        squares of a factorisation; coefficients by ``"mean"`` and their scales by ``"mode"``,
-        type-II likelihood; a ``"draw"`` of some, stochastic EM. A mode is that of the density of a
-        variable on the scale that it is declared on. All else as in `variational`.
-
-        Raises `RunError` where a density is largest at an end of its support.
-
-        >>> import gibbsppl as gp
-        >>> with gp.Model(name="noise") as noise:
-        ...     mu = gp.Normal("mu", 0, tau=0.01)
-        ...     tau = gp.Gamma("tau", 2, rate=1)
-        ...     y = gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
-        >>> best = gp.compile(noise).maximise(seed=1, progress=False)
-        >>> {name: round(float(value), 4) for name, value in best.values.items()}
-        {'mu': 1.3978, 'tau': 1.4789}
-        """
-        from gibbsppl.fits.variational import Search, maximised  # noqa: PLC0415  (when asked for)
-
-        latent = self.graph.latent
-        usual: dict[str, By] = {
-            s.target.array.name: "mean" if s.support.is_discrete else "mode" for s in latent
-        }
-        search = Search(starts, sweeps, tolerance, seed, init, progress)
-        return maximised(self._read({**usual, **(by or {})}), self._read({}), search)
-
-    def _read(self, by: Mapping[str, By]) -> Sampler:
-        """The sampler of the same model in one graph, its conditionals read otherwise."""
-        return self._with(
-            kernels={}, order=(), scan="systematic", collapse=(), approximate=False,
-            interweave=False, by=by,
-        )  # fmt: skip
-
     def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
         """The sweep in loops, large arrays of a ``dtype``; its state without what is not kept."""
         from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (only where it is compiled)
@@ -396,53 +310,9 @@ class Sampler:
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 
-    def predict(
-        self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
-    ) -> Prediction:
-        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
-        from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
-
-        return predicted(self.graph, self.data, draws, new, name)
-
-    def deviance(self, draws: Draws) -> Draws:
-        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
-
-        ``p`` is the density of all observations, constants included.
-        """
-        from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
-
-        return with_deviance(self.graph, self.data, draws)
-
-    def dic(self, draws: Draws, *, seed: int = 0) -> Dic:
-        """The deviance information criterion of draws of several chains, printed as a table.
-
-        The penalty pD is Plummer's: how much better new observations, simulated by ``seed``, fit
-        their own draw than one of another chain.
-        """
-        from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
-
-        return dic(self.graph, self.data, draws, seed=seed)
-
-    def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
-        """For each draw, the mean of a variable's exact conditional given all other variables.
-
-        Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
-        drawn from a closed form (default: all); the draws have all that these depend on.
-        """
-        return self._conditionals(draws, names, "mean")
-
-    def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
-        """For each draw, the standard deviation of a variable's exact conditional."""
-        return self._conditionals(draws, names, "sd")
-
-    def conditional_probabilities(
-        self, draws: Draws, names: str | Sequence[str] | None = None
-    ) -> Draws:
-        """For each draw, the probabilities of labels given all other variables, along a new dim."""
-        return self._conditionals(draws, names, "probabilities")
-
-    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
-        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
-
-        model = Conditionals(self.schedule, self.program, self.constants, self.data)
-        return model.of(draws, names, what)
+    def read_by(self, by: Mapping[str, By]) -> Sampler:
+        """The sampler of the same model in one graph, its conditionals read otherwise."""
+        return self._with(
+            kernels={}, order=(), scan="systematic", collapse=(), approximate=False,
+            interweave=False, by=by,
+        )  # fmt: skip

@@ -31,7 +31,7 @@ from gibbsppl.derive.moments import NoFormula, Symbols, symbol_of
 from gibbsppl.families import Family
 
 # So many random natural parameters tell which root of an equation is the mode.
-TRIALS = 40
+TRIALS, WIDTH = 60, 5.0
 
 
 def mode(family: Family, of: Symbols, *, of_log: bool = False) -> Expr | NoFormula:
@@ -117,8 +117,8 @@ def _maximum(
     assert natural is not None
     passed = dict.fromkeys(range(len(roots)), 0)
     for _ in range(TRIALS):
-        at = {e: sp.Float(rng.normal() * 3) for e in etas}
-        at |= {d: sp.Float(rng.gamma(2)) for _, d in known}
+        at = {e: sp.Float(WIDTH * (2 * rng.random() - 1)) for e in etas}
+        at |= {d: sp.Float(WIDTH * rng.random()) for _, d in known}
         own = {n: at[d] for n, d in known}
         domain = natural.domain(*(at[e] for e in etas), **own)
         if not all(bool(condition > 0) for condition in domain):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gibbsppl.expectation.averages import Averages
 from gibbsppl.expectation.joint import Jointly
-from gibbsppl.expectation.of_families import Events, Scalars, Vectors, has_pairs
+from gibbsppl.expectation.of_families import Events, Scalars
 from gibbsppl.expectation.of_labels import Chain, Labels
+from gibbsppl.expectation.vectors import Vectors, has_pairs
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.kinds import FamilyDraw, LabelDraw, QuadraticDraw
 from gibbsppl.schedule.moments import Asked, Refused

@@ -1,7 +1,7 @@
-"""Expectations under a row of the table: of scalars, of values with entries, of vectors.
+"""Expectations under a row of the table: of scalars, and of values with entries.
 
 `Scalars` are independent of one another; `Events` (shares, counts, matrices) have the statistics of
-their row; entries of `Vectors` have means and covariances.
+their row.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import Any
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.algebra.calculus import derivative
-from gibbsppl.algebra.copies import copies_of, primed
 from gibbsppl.algebra.expressions import (
     Array,
     Dim,
@@ -363,67 +361,3 @@ def _inside(term: Expr) -> Expr:
 def _plain(form: Expr, place: Leaf) -> Expr:
     """A function of an entry as one of a number, for a name."""
     return form.xreplace({place: sp.Symbol(place.array.name)})
-
-
-class Vectors(Scalars):
-    """Vectors along some axes of an array, independent along the others."""
-
-    __slots__ = ()
-
-    @property
-    def dense(self) -> tuple[int, ...]:
-        """The axes along which entries depend on one another."""
-        assert isinstance(self.step, FamilyDraw)
-        if self.step.dense:
-            return self.step.dense
-        dims = self.dims(self.arrays[0])
-        return tuple(dims.index(d) for d in self.step.statement.event)
-
-    @property
-    def event(self) -> tuple[Dim, ...]:
-        """The dims of one vector."""
-        dims = self.dims(self.arrays[0])
-        return tuple(dims[a] for a in self.dense)
-
-    def _leaf(self, name: str, axes: tuple[Dim, ...]) -> Leaf:
-        """Natural parameters, those of two entries along the dim and its partner."""
-        dims, (own,) = self.dims(self.arrays[0]), self.event
-        self.asked.sizes[primed(own)] = self.graph.sizes[own]
-        return Array(name)[tuple(a if a in dims else primed(own) for a in axes)]
-
-    def _formula(self, what: Any, of: Symbols) -> Expr:
-        found = plain(self.step.conditional.family, of.etas, of.event, of.known or {})
-        if isinstance(found, NoFormula):
-            raise Refused(found.reason)
-        if what == X:
-            return found.mean
-        dims, first = self.dims(self.arrays[0]), of.etas[0]
-        assert isinstance(first, Leaf)
-        (partner,) = copies_of(self.event, dims).values()
-        at = tuple(partner if i in self.event else i for i in first.indices)
-        return derivative(found.mean, first.array, at)
-
-    def covariance(self, piece: Piece) -> Expr:
-        """The covariance of two entries of one vector."""
-        one, other = ends_of(piece)
-        array, dims, dense = one.array.name, self.dims(one.array.name), self.dense
-        batch = [a for a in range(len(dims)) if a not in dense]
-        same = same_element([one.indices[a] for a in batch], [other.indices[a] for a in batch])
-        if same == 0:
-            return sp.S.Zero
-        partners = copies_of([dims[a] for a in dense], dims)
-        axes = (*(dims[a] for a in (*batch, *dense)), *partners.values())
-        own = self.element(array)
-        facts = {"sign": "Cov", "inside": (own, substitute(own, partners))}
-        found = self.asked.moment((array,), "covariance", f"C_{array}", axes, **facts)
-        first = tuple(one.indices[a] for a in (*batch, *dense))
-        return same * found[(*first, *(other.indices[a] for a in dense))]
-
-
-def has_pairs(step: FamilyDraw) -> bool:
-    """Whether a row has products of two entries of a vector among its statistics."""
-    place, event = step.conditional.place, step.conditional.event
-    if len(event) != 1:
-        return False
-    pair = place * substitute(place, {event[0]: primed(event[0])})
-    return any(alpha(s) == alpha(pair) for s in step.conditional.statistics)

@@ -7,8 +7,8 @@ it finds one near by, never lower than where it starts.
 
 >>> climb(lambda x: -(x - 3.0) ** 2, np.zeros(2)).round(6)
 array([3., 3.])
->>> climb(lambda x: 2 * np.log(x) - x, np.array(0.1), lower=0.0).round(6)
-array(2.)
+>>> climb(lambda x: 2 * np.log(x) - x, np.array([0.1]), lower=0.0).round(6)
+array([2.])
 """
 
 from __future__ import annotations
