@@ -104,6 +104,11 @@ class Averages:
         return None
 
     @property
+    def always(self) -> tuple[Moment, ...]:
+        """The moments that are computed whether others read them or not."""
+        return ()
+
+    @property
     def entropy(self) -> Moment:
         """The entropy of the factor, about its base measure."""
         name = self.step.name

@@ -21,9 +21,10 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions
-from gibbsppl.algebra.functions import Where
+from gibbsppl.algebra.functions import Weighted, Where
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.ranges import Range, range_of, size_of
+from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.expectation.averages import Averages, ends_of
 from gibbsppl.expectation.of_labels import Labels
 from gibbsppl.model.graph import PLAIN, Graph
@@ -112,8 +113,12 @@ class Expectation:
 
     def _of_function(self, expr: Expr, averages: Averages, known: Ranges) -> Expr:
         """The expectation of a function that is no sum."""
-        if isinstance(averages, Labels) and (found := _over_labels(expr, averages)) is not None:
-            return found
+        if isinstance(averages, Labels):
+            others = [n for a in self.factors if not isinstance(a, Labels) for n in a.arrays]
+            is_known = not mentions(expr, others)
+            found = _over_labels(expr, averages, is_known=is_known)
+            if found is not None:
+                return found
         reduced = self._reduced(expr, averages)
         if reduced != expr:
             return self._over(reduced, averages, known)
@@ -135,7 +140,7 @@ class Expectation:
         if isinstance(averages, Labels):
             choices = {w: _as_sum(w) for w in expr.atoms(Where) if mentions(w, names)}
             return sp.expand_mul(expr.xreplace(choices)) if choices else expr
-        return opened(simplified(expr, names), names, NO_GATES)
+        return opened(simplified(expr, names), names, NO_GATES, whole=True)
 
     def _of_piece(self, piece: Piece, averages: Averages) -> Expr:
         """The expectation of a statistic."""
@@ -207,8 +212,12 @@ def _at_means(expr: Expr, averages: Averages) -> Expr:
     return expr.xreplace({x: averages.mean(x) for x in leaves})
 
 
-def _over_labels(expr: Expr, averages: Labels) -> Expr | None:
-    """The sum over the values of the labels in a function; None if sums inside of it bind some."""
+def _over_labels(expr: Expr, averages: Labels, *, is_known: bool) -> Expr | None:
+    """The sum over the values of the labels in a function; None if sums inside of it bind some.
+
+    ``is_known``: nothing but labels is averaged. The log of an impossible outcome then counts for
+    nothing where the value has no probability.
+    """
     leaves = sorted(_labels_in(expr, averages), key=str)
     if not all(x.free_symbols <= expr.free_symbols for x in leaves):
         return None
@@ -217,7 +226,8 @@ def _over_labels(expr: Expr, averages: Labels) -> Expr | None:
     at = averages.at(leaves, {*expr.free_symbols, *expr.atoms(Dim)})
     start = averages.labels.start
     own = {x: k + start for x, k in zip(leaves, at, strict=True)}
-    found = averages.weight(leaves, at) * expr.xreplace(own)
+    weight, value = averages.weight(leaves, at), expr.xreplace(own)
+    found = Weighted(weight, value) if is_known and may_be_infinite(value) else weight * value
     for r in averages.ranges(at):
         found = Over(found, r.dim, r.start, r.stop)
     return found

@@ -55,6 +55,11 @@ class Labels(Averages):
             sign="P", inside=(at_point,), at_point=at_point, positive=True,
         )
 
+    @property
+    def always(self) -> tuple[Moment, ...]:
+        """The probabilities."""
+        return (self.probabilities,)
+
     def weight(self, leaves: Sequence[Leaf], at: Sequence[Dim]) -> Expr:
         """The joint probability of the values of some labels."""
         if not self.are_apart(leaves):
@@ -121,6 +126,11 @@ class Chain(Labels):
             (array,), "pairs", f"PP_{array}", (*dims, j, k),
             sign="P", inside=both, at_point=Mul(*both), positive=True, place=place,
         )  # fmt: skip
+
+    @property
+    def always(self) -> tuple[Moment, ...]:
+        """The probabilities of labels, and of neighbours."""
+        return self.probabilities, self.pairs
 
     def are_apart(self, leaves: Sequence[Leaf]) -> bool:
         """Whether some labels have a joint probability, as `weight` finds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -22,7 +23,7 @@ from gibbsppl.derive.moments import (
 )
 from gibbsppl.derive.readings import alpha
 from gibbsppl.expectation.averages import ends_of, same_element
-from gibbsppl.expectation.of_families import Scalars
+from gibbsppl.expectation.of_families import OfFamily, Scalars
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.moments import Refused, X
@@ -47,6 +48,20 @@ class Vectors(Scalars):
         """The dims of one vector."""
         dims = self.dims(self.arrays[0])
         return tuple(dims[a] for a in self.dense)
+
+    @property
+    def symbols(self) -> Symbols:
+        """What formulas are written in: coefficients of ``x[k] x[l]`` may be on one side alone."""
+        found, (own,) = OfFamily.symbols.fget(self), self.event  # type: ignore[attr-defined]
+        swapped = {own: primed(own), primed(own): own}
+        etas = [e if primed(own) not in e.free_symbols else (e + substitute(e, swapped)) / 2
+                for e in found.etas]  # fmt: skip
+        return replace(found, etas=tuple(etas))
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """Nothing: means and covariances are known."""
+        return frozenset()
 
     def _leaf(self, name: str, axes: tuple[Dim, ...]) -> Leaf:
         """Natural parameters, those of two entries along the dim and its partner."""

@@ -51,10 +51,23 @@ class _Reading:
         # (auxiliary variables by mode would change what is maximised)
         self.by = {**dict.fromkeys(schedule.auxiliary, "draw" if drawn else "mean"), **by}
         self.source = schedule
-        self.graph = schedule.graph
+        self.graph = replace(
+            schedule.graph, variables=schedule.whole.variables, sizes=schedule.whole.sizes
+        )
         names = {*schedule.whole.variables, *(d.name for d in schedule.whole.sizes)}
         self.asked = Asked(names)
         self.averages: dict[str, Averages] = {}
+
+    @property
+    def imputed(self) -> set[str]:
+        """The steps of what nothing else sees, which comes last, and changes no bound."""
+        return {s.name for s in self.source.steps if set(s.variables) <= {*self.source.leaves}}
+
+    @property
+    def inner(self) -> Graph:
+        """The graph without what is imputed."""
+        both = zip(self.source.steps, self.source.graphs, strict=True)
+        return next((g for s, g in both if s.name not in self.imputed), self.graph)
 
     @classmethod
     def of(cls, schedule: Schedule, by: Mapping[str, By]) -> _Reading:
@@ -85,9 +98,12 @@ class _Reading:
     def schedule(self, data: Mapping[str, Any]) -> Schedule:
         """The schedule with the steps read as asked."""
         q = Expectation.of(self.graph, self.averages.values())
+        for averages in self.averages.values():
+            _ = averages.always
+        inner = q.without([a for n, a in self.averages.items() if n in self.imputed])
         conditionals = [self._conditional(step, q) for step in self.source.steps]
         try:
-            terms = bound_of(self.graph, q)
+            terms = bound_of(self.inner, inner)
         except Refused as refused:
             raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
         graph = self._graph()

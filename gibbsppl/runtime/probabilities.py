@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gibbsppl.errors import RunError
 from gibbsppl.runtime.by_scipy import xlogy
 from gibbsppl.runtime.labels import LogWeights
 from gibbsppl.runtime.types import Floats, Ints
@@ -31,6 +32,13 @@ def probabilities(
     """
     logs = np.asarray(log_weights, dtype=float)
     logs = np.broadcast_to(logs, (len(logs), *shape))
-    weights = np.exp(logs - logs.max(axis=0))
+    highest = logs.max(axis=0)
+    if not np.isfinite(highest).all():
+        raise RunError(
+            "labels that are read by their means: no value has a probability, given those of the "
+            "others, because q, which is factorised, has all values that these may take beside one "
+            "another: read labels that exclude one another by draws or by their modes."
+        )
+    weights = np.exp(logs - highest)
     found = np.moveaxis(weights / weights.sum(axis=0), 0, -1)
     return found, -np.sum(xlogy(found, found), axis=-1)
