@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf
 from gibbsppl.code.elements import each_line
 from gibbsppl.code.lines import INDENT, unpacking
 from gibbsppl.code.module import Module
@@ -61,17 +61,34 @@ def computing_function(
             text = tuple_text([writer.size_text(a) for a in axes])
             body.append(f"{name} = {writer.call('broadcast_to')}({name}, {text})")
     entries = []
-    for c in computed:
+    read = {x.array.name for c in computed for x in c.formula.atoms(Leaf)}
+    for c in in_order(computed):
         writer.order = {}
         writer.arrange(c.dims)
         code = writer.full(writer.write(c.formula), c.dims)
         if c.inside is not None:
             ends = ", ".join(f"{float(e)!r}".replace("inf", "float('inf')") for e in c.inside)
             code = f'{writer.call("inside")}("{c.name}", {code}, {ends})'
+        if c.name in read:
+            body.append(f"{module.names.of(c.name)} = {code}")
+            code = module.names.of(c.name)
+            writer.stand_in(c.name, code, tuple(map(writer.size, c.dims)))
         entries.append(f'{INDENT}"{c.name}": {code},')
     told = ", ".join(dict.fromkeys(c.told for c in computed))
     body += ["return {", *entries, "}"]
     return module.function(function_name(module, step, what), f"{told}.", writer, body)
+
+
+def in_order(computed: Sequence[Computed]) -> list[Computed]:
+    """The arrays, each after those that its formula reads."""
+    left, found = list(computed), list[Computed]()
+    while left:
+        waiting = {c.name for c in left}
+        ready = [c for c in left if not waiting & {x.array.name for x in c.formula.atoms(Leaf)}]
+        assert ready, "formulas that read one another"
+        found += ready
+        left = [c for c in left if c not in ready]
+    return found
 
 
 def put_computed(

@@ -77,12 +77,18 @@ class OfFamily(Averages):
         """What formulas are written in."""
         leaves = [self._leaf(name, axes) for name, axes in self.given.items()]
         count = len(self.step.parameters)
-        low_high = leaves[count:]
+        bounds = (leaves[count], leaves[count + 1]) if leaves[count:] else None
+        known = dict(self.step.conditional.known)
+        if bounds is not None and count == 0:  # (of equal density everywhere between them)
+            natural = self.step.conditional.family.natural
+            assert natural is not None
+            known |= dict(zip(natural.known, bounds, strict=True))
+            bounds = None
         return Symbols(
             etas=tuple(leaves[:count]),
             event=self.event,
-            known=dict(self.step.conditional.known),
-            bounds=(low_high[0], low_high[1]) if low_high else None,
+            known=known,
+            bounds=bounds,
             change=self.step.change,
         )
 
@@ -187,6 +193,14 @@ class Scalars(OfFamily):
     __slots__ = ()
 
     @property
+    def always(self) -> tuple[Moment, ...]:
+        """The mean and the variance of a truncated draw, which its other formulas read."""
+        if not self.step.bounds or not self.is_quadratic:
+            return ()
+        (array,) = self.arrays
+        return self._mean_of(array), self._variance_of(array)
+
+    @property
     def is_quadratic(self) -> bool:  # type: ignore[override]
         """Whether there is a variance."""
         found = moments(self.step.conditional.family, self.symbols)
@@ -201,7 +215,23 @@ class Scalars(OfFamily):
         def function(u: Expr) -> Expr:
             return natural.statistics(u, conditional.event, **known)[j]
 
-        return expectation(conditional.family, plain_, function)
+        found = expectation(conditional.family, plain_, function)
+        both = moments(conditional.family, plain_)
+        u = symbol_of(conditional.family)
+        is_square = isinstance(found, NoFormula) and function(u) == u**2
+        if is_square and not isinstance(both, NoFormula) and both.variance is not None:
+            (array,) = self.arrays
+            own = self.dims(array)
+            return self._mean_of(array)[own] ** 2 + self._variance_of(array)[own]
+        return found
+
+    def _given_mean(self, of: Symbols) -> Symbols:
+        """The symbols with the mean of a truncated draw, whose formula is long, at hand."""
+        if of.bounds is None:
+            return of
+        (array,) = self.arrays
+        mean = self._mean_of(array)[self.dims(array)]
+        return replace(of, mean=mean if of.change is None else of.change.forward(mean))
 
     def in_bound(self, piece: Piece) -> Expr | None:
         """The expectation without base measures and statistics that cancel."""
@@ -255,7 +285,7 @@ class Scalars(OfFamily):
     def _formula(self, what: Any, of: Symbols) -> Expr:
         family = self.step.conditional.family
         if what == "variance":
-            found = moments(family, of)
+            found = moments(family, self._given_mean(of))
             if isinstance(found, NoFormula):
                 raise Refused(found.reason)
             if found.variance is None:

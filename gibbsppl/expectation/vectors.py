@@ -52,7 +52,8 @@ class Vectors(Scalars):
     @property
     def symbols(self) -> Symbols:
         """What formulas are written in: coefficients of ``x[k] x[l]`` may be on one side alone."""
-        found, (own,) = OfFamily.symbols.fget(self), self.event  # type: ignore[attr-defined]
+        found: Symbols = OfFamily.symbols.fget(self)  # type: ignore[attr-defined]
+        (own,) = self.event
         swapped = {own: primed(own), primed(own): own}
         etas = [e if primed(own) not in e.free_symbols else (e + substitute(e, swapped)) / 2
                 for e in found.etas]  # fmt: skip

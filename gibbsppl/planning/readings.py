@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.expressions import Dim, mentions
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.expectation.averages import Averages
 from gibbsppl.expectation.bound import bound_of, summed
 from gibbsppl.expectation.choice import averages_of
@@ -47,7 +47,14 @@ class _Reading:
     """A schedule whose conditionals are being read otherwise."""
 
     def __init__(self, schedule: Schedule, by: Mapping[str, By]) -> None:
-        drawn = {n for n in schedule.graph.drawn if n not in schedule.auxiliary} - set(by)
+        latent = [n for n in schedule.graph.drawn if n not in schedule.auxiliary]
+        for name in by:
+            if name not in latent:
+                raise CompileError(
+                    f"by: found {name!r}, expected latent variables of the model: "
+                    f"{', '.join(latent)}.{did_you_mean(str(name), latent)}"
+                )
+        drawn = set(latent) - set(by)
         # (auxiliary variables by mode would change what is maximised)
         self.by = {**dict.fromkeys(schedule.auxiliary, "draw" if drawn else "mean"), **by}
         self.source = schedule
@@ -127,6 +134,13 @@ class _Reading:
         # (a mode without a formula is searched for on the variable's own scale)
         is_sought = self.how(step) == "mode" and step.refusal is not None
         found = step.refusal if is_sought and step.refusal is not None else step.conditional
+        read = [v for _, v in getattr(found, "known", ())]
+        read += [limit.value for limit in getattr(found, "limits", ())]
+        if names := [n for n in other.arrays if any(mentions(e, (n,)) for e in read)]:
+            raise self.error(step, Refused(
+                f"its bounds, or what its family must know, are {names[0]}, which is read by its "
+                f"mean: read {names[0]} by draws or by its mode"
+            ))  # fmt: skip
         try:
             return found.mapped(partial(other.pieces, labels=_labels_of(step)))
         except Refused as refused:
