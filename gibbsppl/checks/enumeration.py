@@ -6,7 +6,7 @@ posterior of every state, and the matrix of the sweep, made of the generated log
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -22,6 +22,7 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.operations import Bools
+from gibbsppl.schedule.composed import Turn
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -96,14 +97,30 @@ def enumerate_sweep(
 
 def sweep_matrix(steps: Sequence[Floats], schedule: Schedule | None = None) -> Floats:
     """The matrix of a sweep from those of its steps."""
-    if schedule is None or not schedule.units:
+    if schedule is None:
         return _product(steps)
-    units = [_product([steps[j] for j in unit]) for unit in schedule.units]
+    of = dict(zip((s.name for s in schedule.steps), steps, strict=True))
+
+    def in_order(places: Iterable[int]) -> Floats:
+        turns = (composed_matrix(turn, of) for turn in schedule.turns(places))
+        return _product([np.eye(len(steps[0])), *turns])
+
+    if not schedule.units:
+        return in_order(range(len(steps)))
+    units = [in_order(unit) for unit in schedule.units]
     if schedule.scan == "symmetric":
         return _product([*units, *units[-2::-1]])
     shares = np.array(schedule.weights or [1.0] * len(units))
     one = np.tensordot(shares / shares.sum(), np.array(units), axes=1)
     return np.asarray(np.linalg.matrix_power(one, len(units)))
+
+
+def composed_matrix(turn: Turn, of: Mapping[str, Floats]) -> Floats:
+    """The matrix of one turn of a sweep, from those of the steps: a product, or their mean."""
+    if isinstance(turn, str):
+        return of[turn]
+    parts = [composed_matrix(p, of) for p in turn.parts]
+    return np.tensordot(turn.shares, parts, axes=1) if turn.weights else _product(parts)
 
 
 def _product(matrices: Sequence[Floats]) -> Floats:
@@ -191,7 +208,7 @@ def _step_matrix(
     found = []
     for state in states:
         copy = {name: np.array(value) for name, value in state.items()}
-        given = program.given_rest[statement.name](copy, constants)
+        given = program.given_rest[step.name](copy, constants)
         found.append(step.label_probabilities(graph, given, {**data, **state}, labels))
     if not step.is_by_element:
         return _moves(graph, statement, data, states, found, lower, free)

@@ -44,6 +44,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
         lines += ["sweep"]
     rows = _rows(schedule, notation)
     lines += rows
+    lines += composed_told(schedule)
     lines += units_told(schedule)
     if any(CUT in line for line in rows):
         lines.append(f'({CUT} stands for what is too long for a line; explain("name") shows all)')
@@ -92,6 +93,17 @@ def _title(schedule: Schedule) -> str:
     also = f", and {more} interwoven" if more else ""
     steps = counted(len(schedule.steps) - more, "step")
     return f"{schedule.graph.name}: {steps}, {how}{scan}{also}"
+
+
+def composed_told(schedule: Schedule) -> list[str]:
+    """How the steps by one kernel follow one another, for each kernel made of others."""
+    return [
+        line
+        for c in schedule.composed
+        for step in [schedule.step(c.names[0])]
+        for told in [c.told(lambda name: owner_of(schedule.step(name), schedule))]
+        for line in _folded(f"  {name_of(step, schedule)} in each sweep: {told}")
+    ]
 
 
 def units_told(schedule: Schedule) -> list[str]:

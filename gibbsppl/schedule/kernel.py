@@ -42,6 +42,15 @@ class Kernel:
         """
         raise NotImplementedError
 
+    def steps(self, asked: Any, called: str = "") -> tuple[tuple[Any, ...], Any]:
+        """The steps of a kernel, and how they follow one another (`gibbsppl.schedule.composed`).
+
+        Here one step, ``called`` by a name of its own where others draw the same elements.
+        """
+        step = self.step(asked)
+        step = step.with_fields(called=called) if called else step
+        return (step,), step.name
+
     def lines(self, module: Any, step: Any, call: str, bounds: str) -> list[str]:
         """The lines of generated code that move the elements of a step.
 
