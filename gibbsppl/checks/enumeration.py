@@ -7,16 +7,17 @@ posterior of every state, and the matrix of the sweep, made of the generated log
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import sympy as sp
 
 from gibbsppl.checks.elements_by_call import calls_of, of_statement
-from gibbsppl.checks.table import verdict
+from gibbsppl.checks.proposals import key_of, proposal_matrix
+from gibbsppl.checks.transition import TransitionMatrix
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError
+from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import free_elements, log_joint, regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
@@ -30,40 +31,20 @@ from gibbsppl.schedule.sweeps import Schedule
 LARGEST = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Enumeration:
-    """All states of a model, their posterior probabilities, and the sweep's matrix.
-
-    ``discrepancy`` is the largest entry of ``posterior @ transition - posterior``.
-    """
-
-    states: tuple[Values, ...]
-    posterior: Floats
-    transition: Floats
-    discrepancy: float
-    tolerance: float
-
-    @property
-    def asymmetry(self) -> float:
-        """The largest flow between two states that the one back does not match: 0 if reversible."""
-        flow = self.posterior[:, None] * self.transition
-        return float(np.abs(flow - flow.T).max())
-
-    @property
-    def is_reversible(self) -> bool:
-        """Whether the sweep is in detailed balance with the posterior."""
-        return self.asymmetry <= self.tolerance
-
-    @property
-    def passed(self) -> bool:
-        """Whether the sweep leaves the posterior as it is."""
-        return self.discrepancy <= self.tolerance
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self.states)} states, largest change of a probability by one sweep "
-            f"{self.discrepancy:.1e} (tolerance {self.tolerance:.1e}): {verdict(self.passed)}"
+def transition_matrix(
+    graph: Graph, program: Program, schedule: Schedule, data: Values
+) -> TransitionMatrix:
+    """The exact transition matrix of a sampler's sweep; refused by name where there is none."""
+    for statement in graph.latent:
+        _check_label(statement)
+    made = [*schedule.auxiliary, *dict.fromkeys(p.of for p in schedule.parts)]
+    if made:
+        raise CompileError(
+            f"{graph.name}: its sweep draws auxiliary variables or parts of arrays "
+            f"({', '.join(made)}), of which there are no states; compile with rewrites=False."
         )
+    start, _ = initial_state(np.random.default_rng(0), graph, data)
+    return enumerate_sweep(graph, program, schedule.steps, data, start, schedule)
 
 
 def enumerate_sweep(
@@ -73,7 +54,7 @@ def enumerate_sweep(
     data: Values,
     start: Values,
     schedule: Schedule | None = None,
-) -> Enumeration:
+) -> TransitionMatrix:
     """The posterior and one sweep's transition matrix, over all states of the labels.
 
     ``start`` is any state: what it holds besides the labels (known elements) is kept. ``schedule``
@@ -92,7 +73,9 @@ def enumerate_sweep(
     discrepancy = float(np.abs(posterior @ transition - posterior).max())
     # Each entry is a sum of as many products as there are states, for each of the steps.
     tolerance = 16 * np.finfo(float).eps * len(states) * (1 + len(steps))
-    return Enumeration(states, posterior, transition, discrepancy, tolerance)
+    return TransitionMatrix(
+        states, posterior, transition, discrepancy, tolerance, graph.name
+    )
 
 
 def sweep_matrix(steps: Sequence[Floats], schedule: Schedule | None = None) -> Floats:
@@ -133,9 +116,10 @@ def _product(matrices: Sequence[Floats]) -> Floats:
 def _of_labels(step: Step) -> Step:
     if step.has_probabilities:
         return step
+    how = f"it is moved by {step.kernel}" if step.is_move else f"its step is of kind {step.kind!r}"
     raise CompileError(
-        f"{step.name}: its step is of kind {step.kind!r}, expected an exact draw of "
-        "finitely many labels, or a random walk of them: only these have a transition matrix."
+        f"{step.name}: {how}, expected an exact draw of finitely many labels, or a gp.RandomWalk() "
+        "or gp.Proposal(draw, log_density) of them: only these have a transition matrix."
     )
 
 
@@ -154,16 +138,20 @@ def _states(graph: Graph, values: Values, start: Values) -> Iterator[State]:
         yield state
 
 
-Place = tuple[str, tuple[int, ...], range]
-
-
-def _places(graph: Graph, statement: Statement, values: Values) -> list[Place]:
-    """Each element to be drawn: array, position and possible labels."""
+def _check_label(statement: Statement) -> None:
     if not statement.support.is_finite:
         raise CompileError(
             f"{statement.name}: its support is {statement.support}, expected finitely many labels; "
             "only models of labels can be enumerated."
         )
+
+
+Place = tuple[str, tuple[int, ...], range]
+
+
+def _places(graph: Graph, statement: Statement, values: Values) -> list[Place]:
+    """Each element to be drawn: array, position and possible labels."""
+    _check_label(statement)
     sizes, over = graph.sizes, regions(statement, graph.sizes)
     free = free_elements(statement, values, sizes)
     lower, upper = (
@@ -201,6 +189,8 @@ def _step_matrix(
     """The transition matrix of one step; drawn in several calls, the product over these."""
     if step.axis is not None:  # (labels of a chain are drawn together)
         return _chain_matrix(program, constants, step, data, states, graph.sizes)
+    if step.asked is not None and step.asked.takes_all:
+        return proposal_matrix(program, constants, step, data, states, graph)
     statement = step.statement
     free = free_elements(statement, {**data, **states[0]}, graph.sizes)
     lower, upper = _range(graph, statement, {**data, **states[0]})
@@ -241,7 +231,7 @@ def _chain_matrix(
     groups: dict[bytes, list[int]] = {}
     for j, state in enumerate(states):
         rest = {n: v for n, v in state.items() if n != step.name}
-        groups.setdefault(_key(rest), []).append(j)
+        groups.setdefault(key_of(rest), []).append(j)
     matrix = np.zeros((len(states), len(states)))
     for group in groups.values():
         rows: dict[bytes, Floats] = {}  # (what is given does not depend on the labels, or is wrong)
@@ -274,7 +264,7 @@ def _moves(
     free: Bools,
 ) -> Floats:
     """From each state to each: the product of the label probabilities of the elements drawn."""
-    number = {_key(s): j for j, s in enumerate(states)}
+    number = {key_of(s): j for j, s in enumerate(states)}
     matrix = np.zeros((len(states), len(states)))
     places = [tuple(w) for w in np.argwhere(free)]
     for i, (state, p) in enumerate(zip(states, probabilities, strict=True)):
@@ -289,10 +279,5 @@ def _moves(
             if chance > 0:
                 copy = {name: np.array(value) for name, value in state.items()}
                 fill(statement, x, {**data, **copy} | copy, graph.sizes)
-                matrix[i, number[_key(copy)]] += chance
+                matrix[i, number[key_of(copy)]] += chance
     return matrix
-
-
-def _key(state: Values) -> bytes:
-    parts = (np.asarray(state[name], dtype=np.float64) for name in sorted(state))
-    return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)

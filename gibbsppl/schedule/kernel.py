@@ -19,7 +19,8 @@ class Kernel:
     the default move of conditionals in no family, and has no lines of its own. ``colours``:
     elements of one colour may be moved at once. ``takes_all``: all elements of a step are moved as
     one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
-    probabilities of steps between labels are known.
+    probabilities of steps between labels are known. ``by_element``: all elements are moved as one
+    array, but each is accepted alone.
     """
 
     __slots__ = ()
@@ -29,6 +30,7 @@ class Kernel:
     takes_all = False
     accepts = False
     enumerates = False
+    by_element = False
 
     @property
     def function(self) -> Any | None:
@@ -67,6 +69,10 @@ class Kernel:
         """Functions of generated code that the lines call, beside that of the log density."""
         del module, step
         return []
+
+    def log_proposal(self, new: Any, old: Any) -> Any:
+        """The log probability by which an array of elements is proposed from another."""
+        raise NotImplementedError
 
     def probabilities(self, graph: Any, step: Any, given: Any, values: Any, labels: range) -> Any:
         """The probability of each label after a step, for each element alone: (label, ranges)."""
