@@ -4,5 +4,6 @@
   `along_draws` makes all draws one more dimension of it
 - Rao-Blackwell estimates: `conditional_means`, by `step_moments` of one step along draws
 - `deviance` and DIC; `joint_density`, at values or at draws
-- draws from the `prior`, which need no run
+- draws from the `prior`, which need no run; `baselines` by them: importance sampling, whose draws
+  are `weighted`, and rejection sampling
 """
