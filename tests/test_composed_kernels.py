@@ -11,6 +11,7 @@ from gibbsppl.checks import enumeration
 from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.code import composed as written
+from gibbsppl.code.lowering import composed as lowered
 from gibbsppl.code.program import load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import CompileError
@@ -309,7 +310,7 @@ def assert_beside(sampler, state, rng, program):
 
 def test_loops_with_other_weights_are_not_the_sweep_of_numpy(monkeypatch):
     sampler = gp.compile(two_modes(), kernels={"x": PLANTED["weights not used"][1]})
-    monkeypatch.setattr(written.np, "cumsum", lambda shares: np.arange(1.0, 1 + len(shares)))
+    monkeypatch.setattr(lowered.np, "cumsum", lambda shares: np.arange(1.0, 1 + len(shares)))
     program = sampler.loops()
     monkeypatch.undo()
     state, rng = started(sampler)

@@ -173,3 +173,19 @@ def test_planted_bugs_are_caught(planted, monkeypatch):
     monkeypatch.setattr(joint_density, "_by_draw", wrong)
     with pytest.raises(AssertionError):
         test_the_density_is_that_of_scipy()
+
+
+def test_elements_known_to_the_model_need_no_value():
+    with gp.Model(coords={"k": 3}) as model:
+        b = gp.Array("b", dims="k")
+        b[0] = 0.0
+        b[1:] = gp.Normal(0, sigma=1)
+        gp.Normal("y", b, sigma=1, dims="k", observed=Y)
+    sampler = gp.compile(model)
+    expected = stats.norm.logpdf([1.0, 2.0]).sum() + stats.norm([0, 1, 2], 1).logpdf(Y).sum()
+
+    for first in (np.nan, 0.0):
+        found = sampler.log_density({"b": [first, 1.0, 2.0]})
+        assert found == pytest.approx(expected, rel=1e-13)
+    with pytest.raises(RunError, match=r"b is 5 at \(0,\), where the model says 0; give NaN"):
+        sampler.log_density({"b": [5.0, 1.0, 2.0]})

@@ -264,20 +264,22 @@ def _moves(
     free: Bools,
 ) -> Floats:
     """From each state to each: the product of the label probabilities of the elements drawn."""
-    number = {key_of(s): j for j, s in enumerate(states)}
+    over = regions(statement, graph.sizes)
+    labels, rest = [], list[bytes]()
+    for state in states:
+        values = {**data, **state}
+        x = np.broadcast_to(evaluate(statement.target, over, values, graph.sizes), free.shape)
+        labels.append(x[free].astype(np.intp) - lower)
+        copy = {name: np.array(value) for name, value in state.items()}
+        fill(statement, np.where(free, lower, x), {**data, **copy} | copy, graph.sizes)
+        rest.append(key_of(copy))
+    groups: dict[bytes, list[int]] = {}
+    for j, key in enumerate(rest):
+        groups.setdefault(key, []).append(j)
     matrix = np.zeros((len(states), len(states)))
-    places = [tuple(w) for w in np.argwhere(free)]
-    for i, (state, p) in enumerate(zip(states, probabilities, strict=True)):
-        over = regions(statement, graph.sizes)
-        x = evaluate(statement.target, over, {**data, **state}, graph.sizes)
-        x = np.array(np.broadcast_to(x, free.shape))
-        for labels in product(range(p.shape[0]), repeat=len(places)):
-            chance = 1.0
-            for where, label in zip(places, labels, strict=True):
-                chance *= p[(label, *where)]
-                x[where] = label + lower
-            if chance > 0:
-                copy = {name: np.array(value) for name, value in state.items()}
-                fill(statement, x, {**data, **copy} | copy, graph.sizes)
-                matrix[i, number[key_of(copy)]] += chance
+    for i, p in enumerate(probabilities):
+        group = groups[rest[i]]
+        own = p[:, free]
+        there = np.array([labels[j] for j in group])
+        matrix[i, group] = own[there, np.arange(own.shape[1])].prod(axis=1)
     return matrix

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ MOST_SQUARES = 1 - 2 * int(np.log2(np.finfo(float).eps))
 
 
 @methods_told(RunError)
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TransitionMatrix:
     """The exact transition matrix of a sweep, with all states and their posterior probabilities.
 
@@ -54,7 +55,7 @@ class TransitionMatrix:
         """Whether the sweep leaves the posterior as it is."""
         return bool(self.discrepancy <= self.tolerance)
 
-    @property
+    @cached_property
     def asymmetry(self) -> float:
         """The largest flow between two states that the one back does not match: 0 if reversible."""
         flow = self.posterior[:, None] * self.transition
@@ -65,16 +66,21 @@ class TransitionMatrix:
         """Whether the sweep is in detailed balance with the posterior."""
         return bool(self.asymmetry <= self.tolerance)
 
-    @property
+    @cached_property
     def is_irreducible(self) -> bool:
         """Whether each possible state is reached from each other one, in some number of sweeps."""
         count, _ = connected_components(self._possible > 0, directed=True, connection="strong")
         return int(count) == 1
 
-    @property
+    @cached_property
     def eigenvalues(self) -> NDArray[np.complex128]:
         """The eigenvalues by modulus, the largest first: 1, as a sweep goes somewhere."""
-        found = np.linalg.eigvals(self._possible).astype(complex)
+        if self.is_reversible:  # (then it is a symmetric matrix in other units)
+            root = np.sqrt(self._weights)
+            flow = root[:, None] * self._possible / root
+            found = np.linalg.eigvalsh((flow + flow.T) / 2).astype(complex)
+        else:
+            found = np.linalg.eigvals(self._possible).astype(complex)
         return np.asarray(found[np.argsort(-np.abs(found), kind="stable")])
 
     @property
@@ -110,7 +116,7 @@ class TransitionMatrix:
             raise RunError(f"distance: found {found}, expected a number of sweeps, from 0 on.")
         return self._distance_of(np.linalg.matrix_power(self._possible, sweeps))
 
-    @property
+    @cached_property
     def mixing_time(self) -> float:
         """The least number of sweeps after which any start is within 1/4 of the posterior.
 
@@ -176,12 +182,12 @@ class TransitionMatrix:
 
     __repr__ = __str__
 
-    @property
+    @cached_property
     def _weights(self) -> Floats:
         """The probabilities of the states that are possible."""
         return np.asarray(self.posterior[self.posterior > 0])
 
-    @property
+    @cached_property
     def _possible(self) -> Floats:
         """The matrix of the states that are possible."""
         is_possible = self.posterior > 0

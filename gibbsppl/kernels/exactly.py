@@ -16,8 +16,9 @@ from gibbsppl.schedule.steps import Step
 class Exact(Kernel):
     """The exact draw from the complete conditional: what is done where no kernel is asked for.
 
-    It is there to be a part of `Cycle` and `Mix`. Alone it draws a variable apart from others that
-    it would be drawn jointly with. Where nothing exact is known, it is refused.
+    It is there to be a part of `Cycle` and `Mix`. The variable is drawn apart from others that it
+    would be drawn jointly with, and labels of a chain one by one. Where nothing exact is known, it
+    is refused.
 
     >>> print(Exact())
     exact draw

@@ -17,7 +17,7 @@ from gibbsppl.errors import RunError
 from gibbsppl.language.given import given_arrays
 from gibbsppl.model.density import is_on_support, log_density
 from gibbsppl.model.evaluation import Floats, Values
-from gibbsppl.model.forward import as_declared
+from gibbsppl.model.forward import State, as_declared, put_constants
 from gibbsppl.model.graph import Factor, Graph
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import DRAW, along_draws, draws_at_once
@@ -86,7 +86,16 @@ def _values(graph: Graph, data: Values, given: Values) -> dict[str, Floats]:
             f"log_density: found no value of {', '.join(missing)}, expected one of each latent "
             f"variable: {', '.join(graph.drawn)}."
         )
+    asked = {n: np.array(a) for n, a in found.items()}
+    put_constants(graph, State(data) | found)  # (the arrays themselves are changed)
     for name, array in found.items():
+        wrong = ~np.isnan(asked[name]) & (asked[name] != array)
+        if wrong.any():
+            first = tuple(int(i) for i in np.argwhere(wrong)[0])
+            raise RunError(
+                f"log_density: {name} is {asked[name][first]:g} at {first}, where the model says "
+                f"{array[first]:g}; give NaN at elements that are no variables."
+            )
         if np.isnan(array).any():
             first = tuple(int(i) for i in np.argwhere(np.isnan(array))[0])
             raise RunError(

@@ -15,8 +15,8 @@ from gibbsppl.algebra.expressions import renamed_apart
 from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Number, walk
 from gibbsppl.code.arrays.statements import Choice, Let, Statement, Store, expressions_of
 from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Kind, Sweep, every, names_in
-from gibbsppl.code.composed import lower_turn
 from gibbsppl.code.interweaving import together
+from gibbsppl.code.lowering.composed import lower_turn
 from gibbsppl.code.lowering.forms import begin_forms, renew_forms, with_forms
 from gibbsppl.code.lowering.stand_ins import computed, put_back
 from gibbsppl.code.lowering.units import lower_units

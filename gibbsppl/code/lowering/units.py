@@ -8,7 +8,7 @@ import numpy as np
 
 from gibbsppl.code.arrays.expressions import Element, Position, Span
 from gibbsppl.code.arrays.statements import Argument, Choice, Draw, Statement
-from gibbsppl.code.composed import lower_turn
+from gibbsppl.code.lowering.composed import lower_turn
 from gibbsppl.code.lowering.draws import local_for
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.schedule.steps import Step
