@@ -1,5 +1,7 @@
 """Cycles and mixtures of kernels: what they carry out and leave invariant, and what they refuse."""
 
+import pickle
+
 import numpy as np
 import pytest
 from replays import beside
@@ -7,6 +9,7 @@ from test_loops_of_moves import assert_compiled_is_plain, assert_the_same, start
 from test_walks import groups, regression
 
 import gibbsppl as gp
+from gibbsppl.cache.fingerprint import fingerprint
 from gibbsppl.checks import enumeration
 from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.enumeration import enumerate_sweep
@@ -71,8 +74,10 @@ def enumerated(sampler):
 # ---- labels, exactly -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scan", ["systematic", "random", "symmetric"])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    ("name", "scan"),
+    [*((name, "systematic") for name in KERNELS), ("cycle", "random"), ("nested", "symmetric")],
+)
 def test_a_sweep_leaves_the_exact_posterior_as_it_is(name, scan):
     sampler = gp.compile(spins(), kernels={"z": KERNELS[name], "side": WALK}, scan=scan)
     found = enumerated(sampler)
@@ -162,7 +167,10 @@ def compiled(name):
     return gp.compile(make(), kernels=kernels, scan="random" if name == "units" else "systematic")
 
 
-@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize(
+    "name",
+    [n if n != "groups" else pytest.param(n, marks=pytest.mark.slow) for n in MANY],
+)
 def test_the_sweep_is_verified_and_loops_make_the_same(name):
     sampler = compiled(name)
 
@@ -241,6 +249,29 @@ def test_moments_of_the_exact_conditional_are_those_of_the_exact_part():
 
     means = [s.conditional_mean(draws, "tau")["tau"] for s in (plain, mixed)]
     np.testing.assert_allclose(*means)
+
+
+def test_kernels_are_values():
+    same = [gp.Mix(gp.Slice(), WALK, weights=(1, 2)) for _ in range(2)]
+    other = gp.Mix(gp.Slice(), WALK, weights=(1, 3))
+
+    assert same[0] == same[1] != other
+    assert pickle.loads(pickle.dumps(same[0])) == same[0]
+    assert fingerprint(same[0]) == fingerprint(same[1]) != fingerprint(other)
+    assert fingerprint(gp.Cycle(WALK, WALK)) != fingerprint(gp.Cycle(WALK, WALK, symmetric=True))
+
+
+@pytest.mark.parametrize(
+    "backend", ["numpy", pytest.param("compiled", marks=pytest.mark.slow)]
+)
+def test_a_chain_taken_up_again_goes_on(backend):
+    """The state has the tuning of all parts, also of those that were not chosen so far."""
+    seldom = gp.Mix(gp.Slice(), gp.Cycle(gp.RandomWalk(), gp.Slice()), weights=(0.98, 0.02))
+    sampler = gp.compile(two_modes(), kernels={"x": seldom})
+    settings = {"warmup": 20, "chains": 2, "seed": 1, "backend": backend, "progress": False}
+    short, long = (sampler.sample(n, **settings) for n in (10, 40))
+
+    assert np.array_equal(short["x"], long["x"][:, :10])
 
 
 def test_predictions_by_several_kernels_are_drawn():

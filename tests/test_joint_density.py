@@ -51,7 +51,10 @@ def test_draws_have_the_density_of_each_one():
 
 @pytest.mark.parametrize(
     "name",
-    ["rats", "pumps", "hidden_markov", "ising", "lda", "capture_recapture", "ordered_probit"],
+    [
+        *("rats", "pumps", "hidden_markov", "ising", "capture_recapture", "ordered_probit"),
+        pytest.param("lda", marks=pytest.mark.slow),
+    ],
 )
 def test_models_have_the_density_of_the_plain_interpreter(name):
     """With auxiliary variables, potentials, missing data, chains: in pieces, as at once."""

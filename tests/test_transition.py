@@ -80,7 +80,9 @@ def test_proposals_leave_the_exact_posterior_as_it_is(name, scan):
     np.testing.assert_allclose(found.transition.sum(axis=1), 1.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["one", "each", "all at once"])
+@pytest.mark.parametrize(
+    "name", ["one", *(pytest.param(n, marks=pytest.mark.slow) for n in ("each", "all at once"))]
+)
 def test_sweeps_move_as_often_as_the_matrix_says(name):
     """By sweeps from one state: where each of the states is reached, and how often."""
     make, kernel = KERNELS[name]

@@ -107,10 +107,11 @@ def _not_in_turn(schedule: Schedule, orders: Sequence[Order]) -> dict[str, str]:
             name = next((e for e in order[at:] if isinstance(e, str)), "")
             composed = schedule.composed_of(name)
             after = at + 1 if composed is None else _after(composed, order, at)
-            if composed is not None and after is None:
+            if after is None or after == at:
+                assert composed is not None
                 told = composed.told(lambda name: name)
                 return {composed.names[0]: f"what its kernel is made of is not carried out: {told}"}
-            at = after or len(order)
+            at = after
     return {}
 
 
