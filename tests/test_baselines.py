@@ -144,6 +144,21 @@ def test_effective_draws_and_weights_are_those_of_the_formula():
     assert far.log_evidence == pytest.approx(np.log(8 / 3) - 1e6)
 
 
+@pytest.mark.parametrize(
+    ("logs", "message"),
+    [
+        ([-np.inf, -np.inf], "of which one is positive at least"),
+        ([np.nan, 0.0], "expected the log of the weight of each draw"),
+        ([np.inf, 0.0], "expected the log of the weight of each draw"),
+        ([], "expected the log of the weight of each draw"),
+        ([0.0, 0.0, 0.0], r"x: found the shape \(2,\), expected 3 draws first"),
+    ],
+)
+def test_weights_are_checked(logs, message):
+    with pytest.raises(RunError, match=message):
+        Weighted({"x": np.array([1.0, 2.0])}, np.array(logs))
+
+
 def test_likelihoods_too_small_for_numbers_keep_their_ratios():
     near, far = normal(), normal(np.array([1.5, 0.2, 2.0]) + 1e4)
     found = gp.baselines.importance(far, draws=500, seed=1)

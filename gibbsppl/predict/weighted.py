@@ -56,6 +56,19 @@ class Weighted:
     coords: Mapping[str, Array] = field(default_factory=dict)
     attributes: Attributes = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        logs = np.asarray(self.log_weights)
+        if logs.ndim != 1 or np.isnan(logs).any() or not np.isfinite(logs.max(initial=-np.inf)):
+            raise RunError(
+                f"log_weights: found {shown(self.log_weights)}, expected the log of the weight of "
+                "each draw, of which one is positive at least."
+            )
+        for name, array in self.values.items():
+            if np.shape(array)[:1] != logs.shape:
+                raise RunError(
+                    f"{name}: found the shape {np.shape(array)}, expected {len(logs)} draws first."
+                )
+
     @property
     def draws(self) -> int:
         """The number of draws."""
