@@ -233,6 +233,7 @@ def test_steps_are_named_told_and_ordered_together():
     assert told in str(sampler)
     assert sampler.explain("x").count("log density") >= 3
     assert sampler.explain("x by slice") in sampler.explain("x")
+    assert f"The kernel that it is a part of\n   {told}" in sampler.explain("x by slice")
     assert sampler.check_kernel("x", replicates=50, seed=1).passed
     assert sampler.check_kernel("x by slice", replicates=50, seed=1).passed
     weighted = gp.compile(

@@ -85,9 +85,10 @@ class TransitionMatrix:
 
     @property
     def second_eigenvalue(self) -> float:
-        """The second largest modulus of an eigenvalue; 0 where there is one state alone."""
+        """The second largest modulus of an eigenvalue; 0 up to rounding is 0."""
         found = np.abs(self.eigenvalues)
-        return float(min(found[1], 1.0)) if len(found) > 1 else 0.0
+        second = float(min(found[1], 1.0)) if len(found) > 1 else 0.0
+        return second if second > self.tolerance else 0.0
 
     @property
     def spectral_gap(self) -> float:

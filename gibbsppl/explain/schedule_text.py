@@ -18,6 +18,7 @@ from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
+from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -97,13 +98,14 @@ def _title(schedule: Schedule) -> str:
 
 def composed_told(schedule: Schedule) -> list[str]:
     """How the steps by one kernel follow one another, for each kernel made of others."""
-    return [
-        line
-        for c in schedule.composed
-        for step in [schedule.step(c.names[0])]
-        for told in [c.told(lambda name: owner_of(schedule.step(name), schedule))]
-        for line in _folded(f"  {name_of(step, schedule)} in each sweep: {told}")
-    ]
+    return [line for c in schedule.composed for line in _folded(f"  {turn_told(c, schedule)}")]
+
+
+def turn_told(composed: Composed, schedule: Schedule) -> str:
+    """How the steps by one kernel follow one another, in words."""
+    name = name_of(schedule.step(composed.names[0]), schedule)
+    told = composed.told(lambda step: owner_of(schedule.step(step), schedule))
+    return f"{name} in each sweep: {told}"
 
 
 def units_told(schedule: Schedule) -> list[str]:
