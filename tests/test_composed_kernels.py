@@ -394,6 +394,7 @@ def test_what_is_no_kernel_is_refused():
         ((1, "a"), "found 'a', expected positive numbers"),
         (0.5, "found 0.5, expected 2 numbers"),
         ("ab", "found 'ab', expected 2 numbers"),
+        ((1e308, 1e308), "expected numbers with a finite sum"),
     ],
 )
 def test_weights_are_checked(weights, message):

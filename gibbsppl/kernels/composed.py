@@ -1,7 +1,7 @@
 """Kernels made of other kernels: cycles and mixtures, and what may be a part of them.
 
 >>> print(Mix(RandomWalk(), Cycle(Slice(), Exact()), weights=(0.9, 0.1)))
-mixture of random walk (90 %), cycle of slice, exact draw (10 %)
+mixture of random walk (90 %), (cycle of slice, exact draw) (10 %)
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ class Composite(Kernel):
     def closed_form(self) -> bool:  # type: ignore[override]
         """Whether a part needs the closed form of the default draw."""
         return any(part.closed_form for part in self.parts)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Its parts in words."""
+        return tuple(f"({p})" if isinstance(p, Composite) else str(p) for p in self.parts)
 
     def turn(self, parts: tuple[Turn, ...]) -> Composed:
         """How the steps of its parts follow one another."""
@@ -84,7 +89,7 @@ class Cycle(Composite):
 
     def __str__(self) -> str:
         how = "symmetric cycle" if self.symmetric else "cycle"
-        return f"{how} of {', '.join(map(str, self.parts))}"
+        return f"{how} of {', '.join(self.told)}"
 
     def turn(self, parts: tuple[Turn, ...]) -> Composed:
         """All parts in order, and back if it is symmetric."""
@@ -128,7 +133,7 @@ class Mix(Composite):
 
     def __str__(self) -> str:
         shares = (f"{100 * w / sum(self.weights):.3g} %" for w in self.weights)
-        told = zip(self.parts, shares, strict=True)
+        told = zip(self.told, shares, strict=True)
         return "mixture of " + ", ".join(f"{part} ({share})" for part, share in told)
 
     def turn(self, parts: tuple[Turn, ...]) -> Composed:
@@ -198,6 +203,10 @@ def _weights(weights: object, count: int) -> tuple[float, ...]:
                 f"Mix(weights): found {shown(weight)}, expected positive numbers; leave a kernel "
                 "out that is never to be chosen."
             )
+    if math.isinf(sum(map(float, found))):
+        raise CompileError(
+            f"Mix(weights): found {shown(weights)}, expected numbers with a finite sum."
+        )
     return tuple(map(float, found))
 
 
