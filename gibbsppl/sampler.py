@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
+    from gibbsppl.checks.transition import TransitionMatrix
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
@@ -166,6 +167,31 @@ class Sampler(Predicting, Fitting):
             return made.schedule, made.data
 
         return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
+
+    def transition_matrix(self) -> TransitionMatrix:
+        """The exact transition matrix of a sweep, where all latent variables are labels.
+
+        Printed, it says whether a sweep leaves the exact posterior as it is and is reversible, and
+        how fast a chain converges: the second largest eigenvalue, the spectral gap, the relaxation
+        and the mixing time, in sweeps; ``autocorrelation_time(function)`` is that of a function of
+        the state. Labels are drawn exactly, or moved by `gp.RandomWalk` (one that adapts at the
+        scale 1, where it starts), by a `gp.Proposal` whose ``log_density`` is the log of the
+        probability itself, or by cycles and mixtures of these, in any scan. Raises `CompileError`
+        for other variables and kernels, and above 4096 states.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="two") as two:
+        ...     a, b = gp.Bernoulli("a", 0.5), gp.Bernoulli("b", 0.5)
+        ...     y = gp.Bernoulli("y", 0.1 + 0.8 * a * b, observed=1)
+        >>> found = gp.compile(two, scan="random").transition_matrix()
+        >>> found.passed, found.is_reversible, round(found.spectral_gap, 3)
+        (True, True, 0.51)
+        >>> round(found.autocorrelation_time(lambda state: state["a"]), 3)
+        2.404
+        """
+        from gibbsppl.checks.enumeration import transition_matrix  # noqa: PLC0415  (on request)
+
+        return transition_matrix(self.graph, self.program, self.schedule, self.data)
 
     def _with(self, data: Values | None = None, **changes: object) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""

@@ -23,6 +23,10 @@ VARIANTS = Kind(
     and all(isinstance(v, Mapping) and all(isinstance(n, str) for n in v) for v in value.values()),
     "a dict from names to dicts of arguments of compile",
 )
+AT_VALUES = Kind(
+    lambda value: BY_NAME.fits(value) or DRAWS.fits(value),
+    "a dict from the names of latent variables to values, or draws, as sample() returns them",
+)
 OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 
 # What the methods of a sampler take, by argument.
@@ -45,6 +49,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     },
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
     "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},
+    "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},
     **{f"conditional_{what}": OF_DRAWS for what in ("mean", "sd", "probabilities")},

@@ -59,6 +59,8 @@ class Step:
     kernel: str = ""
     # Axes of the array along which elements are moved as one vector.
     joint: tuple[int, ...] = ()
+    # The name of the step, if other than that of its statement.
+    called: str = ""
     # All of several arrays in one draw, from a quadratic log density.
     is_joint = False
     # It leaves its conditional invariant, but is no draw from it.
@@ -86,8 +88,8 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The name of the step: that of its statement."""
-        return self.statement.name
+        """The name of the step: that of its statement, if it has none of its own."""
+        return self.called or self.statement.name
 
     @property
     def variables(self) -> tuple[str, ...]:
