@@ -208,6 +208,13 @@ class Sampler(Predicting, Fitting):
     def _starts(
         self, chains: int, seed: Seed, init: Init, engine: Engine
     ) -> tuple[list[Chain], dict[str, str]]:
+        if self.settings["by"]:
+            from gibbsppl.fits.points import moments_at  # noqa: PLC0415  (draws need none)
+
+            found, notes = self._with(by={}).initial_states(chains, seed, init)
+            for chain in found:
+                chain.state |= moments_at(self.schedule, {**self.derivation.known, **chain.state})
+            return found, notes
         pilots = Pilots(self.graph, self.data, self.program, self.prepared, engine)
         return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
 

@@ -89,6 +89,8 @@ def _title(schedule: Schedule) -> str:
         found.append(counted(len(schedule.fallbacks), "fallback"))
     if schedule.asked:
         found.append(f"{len(schedule.asked)} by kernels asked for")
+    ways = [s.by for s in schedule.steps if s.by != "draw"]
+    found += [f"{ways.count(way)} by {way}" for way in dict.fromkeys(ways)]
     how = ", ".join(found or ["all exact"])
     scan = "" if schedule.scan == "systematic" else f", {schedule.scan} scan"
     also = f", and {more} interwoven" if more else ""
@@ -179,6 +181,7 @@ def _rows(schedule: Schedule, notation: Notation) -> list[str]:
 
 def name_of(step: Step, schedule: Schedule) -> str:
     """The variables that a step draws, in the names of the model."""
+    step = step.instead_of or step
     name, array = drawn_name(step, schedule.whole), step.variables[0]
     return schedule.drawn_by(step)[0] + name.removeprefix(array)
 

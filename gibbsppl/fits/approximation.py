@@ -72,7 +72,8 @@ class Approximation:
     def drawn(self) -> Schedule:
         """The schedule that draws from q: each conditional given the moments of all else."""
         steps = tuple(s.instead_of or s for s in self.schedule.steps)
-        return replace(self.schedule, steps=steps, bound=())
+        graph = replace(self.schedule.graph, deterministics=self.made.graph.deterministics)
+        return replace(self.schedule, steps=steps, graph=graph, bound=())
 
     def mean(self, name: str) -> Floats:
         """The mean of a variable under q, an array over its dims."""

@@ -153,7 +153,12 @@ class _Reading:
         own = self.graph.sizes
         sizes: dict[Dim, int] = {primed(d): n for d, n in own.items()}
         sizes |= {**own, **self.asked.sizes}
-        return replace(self.graph, variables={**self.graph.variables, **more}, sizes=sizes)
+        averaged = [n for a in self.averages.values() for n in a.arrays]
+        # (a function of what has no value has none)
+        told = tuple(d for d in self.graph.deterministics if not mentions(d.value, averaged))
+        return replace(
+            self.graph, variables={**self.graph.variables, **more}, sizes=sizes, deterministics=told
+        )
 
     def _made(
         self, step: Step, conditional: Drawable, graph: Graph, data: Mapping[str, Any]

@@ -20,11 +20,13 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.families import Family
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Maintained, Statement
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.moments import By
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
@@ -53,6 +55,8 @@ class Step:
     kept: tuple[NaturalParameter, ...] = ()
     alpha: float | None = None
     asked: Kernel | None = None
+    # By what the conditional is read.
+    by: By = "draw"
     # The draw whose conditional the step reads otherwise, if it is no draw.
     instead_of: Step | None = None
     # How values are moved, or drawn without a family.
@@ -256,11 +260,13 @@ class Step:
 
     def lower_by_mode(self, workshop: Any, taken: Any) -> None:
         """The statements that put the variable to the mode, in a sweep as a value."""
-        raise NotImplementedError
+        del workshop, taken
+        raise NotLoweredError(f"{self.name}: a mode, which is looked for in NumPy alone.")
 
     def lower_by_mean(self, workshop: Any, taken: Any) -> None:
         """The statements that take the moments, in a sweep as a value."""
-        raise NotImplementedError
+        del workshop, taken
+        raise NotLoweredError(f"{self.name}: moments, which are taken in NumPy alone.")
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:
