@@ -244,12 +244,13 @@ class Sampler(Predicting, Fitting):
         ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
         recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
-        one such mapping for each chain. ``keep`` names the variables to keep. By default these are
-        all of the model's but labels and counts, each with draws of more than 64 MiB: a line on
-        stderr and ``draws.left_out`` say so. Whole numbers have the smallest integer type that
-        holds their support, which products can leave. ``backend`` is ``"numpy"``, ``"compiled"``
-        (loops, by Numba) or ``"auto"``: loops if these save more than compiling takes. ``threads``
-        share large loops of one chain, ``dtype="float32"`` halves large arrays (docs/sampling.md).
+        one such mapping for each chain, and of a fit each starts from a draw. ``keep`` names the
+        variables to keep. By default these are all of the model's but labels and counts, each with
+        draws of more than 64 MiB: a line on stderr and ``draws.left_out`` say so. Whole numbers
+        have the smallest integer type that holds their support, which products can leave.
+        ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or ``"auto"``: loops if these
+        save more than compiling takes. ``threads`` share large loops of one chain,
+        ``dtype="float32"`` halves large arrays (docs/sampling.md).
         Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
         reports the rest, which ``draws.interrupted`` does too.
         """

@@ -138,6 +138,12 @@ class Approximation:
         found: Draws = self.made.as_draws(result, {"seed": sequence.entropy, "drawn_from": "q"})
         return found
 
+    def starts(self, chains: int) -> list[dict[str, Any]]:
+        """A draw from q for each of some chains to start from: ``sample(init=fit)``."""
+        draws = self.sample(1, chains=chains, seed=len(self.trace))
+        latent = [n for n in self.made.graph.drawn if n in draws]
+        return [{n: draws[n][chain, 0] for n in latent} for chain in range(chains)]
+
     def explain(self, name: str | None = None) -> str:
         """The derivation of the update of a variable, ``E[...]`` in its notation; or of all."""
         from gibbsppl.code.source import lines_by_step  # noqa: PLC0415  (only when asked for)

@@ -1,13 +1,22 @@
-"""Initial values of the user's: one mapping for all chains, or one for each chain."""
+"""Initial values of the user's: one mapping for all chains, one for each, or draws of a fit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from gibbsppl.errors import RunError
 from gibbsppl.model.evaluation import Values
 
-Init = Values | Sequence[Values] | None
+
+class Fit(Protocol):
+    """A fit of a model, from which chains may start."""
+
+    def starts(self, chains: int) -> Sequence[Values]:
+        """A draw from it for each chain."""
+
+
+Init = Values | Sequence[Values] | Fit | None
 
 
 def inits_of(init: Init, chains: int) -> Sequence[Values | None]:
@@ -18,6 +27,8 @@ def inits_of(init: Init, chains: int) -> Sequence[Values | None]:
     """
     if init is None or isinstance(init, Mapping):
         return [init] * chains
+    if not isinstance(init, Sequence):
+        return init.starts(chains)
     if len(init) != chains:
         raise RunError(
             f"init: found {len(init)} sets of initial values, expected one mapping for all chains, "
