@@ -90,7 +90,8 @@ class Approximation:
     def _moment(self, name: str, what: What) -> Floats:
         self._check(name)
         model = Conditionals(self.drawn, self.program, self.constants, self.data)
-        return np.asarray(model.of(self._as_draws(), name, what)[name][0, 0])
+        found: Floats = model.of(self._as_draws(), name, what)[name][0, 0]
+        return found
 
     def _as_draws(self) -> Draws:
         """The moments as those of one draw."""

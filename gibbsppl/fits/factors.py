@@ -89,4 +89,5 @@ def _by_element(formula: Expr, values: Mapping[str, Floats]) -> Floats:
     own = {x: x.array[element] for x in formula.atoms(Leaf)}
     over = (Range(element, 0, math.prod(shape)),)
     found = evaluate(formula.xreplace(own), over, flat, {element: math.prod(shape)})
-    return np.broadcast_to(np.asarray(found, dtype=float), math.prod(shape)).reshape(shape)
+    whole = np.broadcast_to(np.asarray(found, dtype=float), math.prod(shape))
+    return np.asarray(whole.reshape(shape)[()])
