@@ -417,3 +417,10 @@ def test_by_what_is_checked():
         gp.compile(normal([1.0, 2.0]), by={"mu": "median"})
     with pytest.raises(CompileError, match="by: found"):
         sampler.maximise(by={"nu": "mode"}, progress=False)
+
+
+@pytest.mark.slow
+def test_the_page_on_models_read_by_their_means_is_true():
+    from readings_table import PAGE, page
+
+    assert page() == PAGE.read_text("utf-8")
