@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gibbsppl.predict.prediction import Prediction
     from gibbsppl.predict.step_moments import What
     from gibbsppl.schedule.sweeps import Schedule
+    from gibbsppl.tempering.sampling import Hot
 
 FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
@@ -203,6 +204,7 @@ class Sampler:
         backend: Backend | None = None,
         threads: int | None = None,
         dtype: str | None = None,
+        temper: bool | int = False,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -217,6 +219,9 @@ class Sampler:
         holds their support, which products can leave. ``backend`` is ``"numpy"``, ``"compiled"``
         (loops, by Numba) or ``"auto"``: loops if these save more than compiling takes. ``threads``
         share large loops of one chain, ``dtype="float32"`` halves large arrays (docs/sampling.md).
+        ``temper=True`` makes each chain one of parallel tempering: states at powers of the
+        likelihood are swapped, so that it goes from mode to mode; ``temper=8`` with so many powers
+        (docs/tempering.md).
         Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
         reports the rest, which ``draws.interrupted`` does too.
         """
@@ -227,19 +232,34 @@ class Sampler:
             )
         asked = asked_for(backend, threads, dtype)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
-        sequence = seed_sequence(seed)
-        own, sweeps = (self.program, self.prepared), chains * (warmup + draws * thin)
-        loops = partial(self.loops, keep=(keep,) if isinstance(keep, str) else keep or ())
-        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
-        engine = engine_for(asked, numpy, loops, sweeps, worth)
-        starts, notes = self._starts(chains, sequence, init, engine)
-        result = run(
-            *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
-            types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,
-        )  # fmt: skip
+        sequence, sweeps = seed_sequence(seed), chains * (warmup + draws * thin)
+        how: dict[str, Any] = {"draws": draws, "warmup": warmup, "thin": thin, "keep": keep}
+        how |= {"progress": progress, "limit_bytes": limit_bytes}
+        own = (self.program, self.prepared)
+        if temper is False:
+            names = (keep,) if isinstance(keep, str) else keep or ()
+            numpy, loops = partial(Interpreted.of, *own), partial(self.loops, keep=names)
+            engine: Engine = engine_for(asked, numpy, loops, sweeps, self.derivation.worth)
+            starts, notes = self._starts(chains, sequence, init, engine)
+            result = run(*own, starts, engine=engine, types=self.derivation.facts.types, **how)
+            made: Attributes = engine.attributes
+        else:
+            from gibbsppl.tempering.sampling import tempered_run  # noqa: PLC0415  (if asked for)
+
+            hot = self._hot()
+            starts, notes = self.initial_states(chains, sequence, init)
+            result, made = tempered_run(
+                hot, starts, temper, asked, sweeps, how, is_given=init is not None
+            )
         by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
-        started = {"seed": sequence.entropy, **engine.attributes, "started_by_rule": by_rule}
+        started = {"seed": sequence.entropy, **made, "started_by_rule": by_rule}
         return self._draws(result, started)
+
+    def _hot(self) -> Hot:
+        """The sampler of the model at powers of its likelihood."""
+        from gibbsppl.tempering.sampling import hot  # noqa: PLC0415  (if asked for)
+
+        return hot(self, lambda g, data: compiled(g, data, self.coords, self.settings))
 
     def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
         """The sweep in loops, large arrays of a ``dtype``; its state without what is not kept."""
@@ -253,6 +273,8 @@ class Sampler:
         ``started`` says where the chains have started, and what has made their sweeps.
         """
         values = result.values
+        stats = {f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()}
+        stats |= result.stats
         attributes = {
             "model": self.graph.name,
             **started,
@@ -275,7 +297,7 @@ class Sampler:
             coords={d: as_array(c) for d, c in self.coords.items() if d in used},
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
-            sample_stats={f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()},
+            sample_stats=stats,
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
 

@@ -34,6 +34,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "init": MAPPINGS.or_none(),
         "keep": NAMES.or_none(),
         "threads": COUNT.or_none(),
+        "temper": COUNT.or_truth(),
         "progress": TRUTH,
     },
     "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},

@@ -35,7 +35,7 @@ LAYERS = (
     ("planning",),
     ("initial", "predict", "atlas"),
     ("checks", "cache", "settings"),
-    ("comparison", "deriving"),
+    ("comparison", "deriving", "tempering"),
     ("sampler",),
     ("compiling",),
     ("cli",),

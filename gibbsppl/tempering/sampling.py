@@ -1,0 +1,197 @@
+"""Runs with tempering: the tempered program, its ladder to begin with, and the run.
+
+Comes in: a sampler, and how to make another one. Goes out: what `gibbsppl.run` makes of it. Of one
+declaration there are two programs: that of the model finds the starts, that of the tempered graph
+makes all sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from gibbsppl.cache.derivation import Derivation
+from gibbsppl.code.loop_program import LoopProgram
+from gibbsppl.code.program import Prepared, Program, State
+from gibbsppl.errors import ModelError, RunError
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.forward import simulate
+from gibbsppl.model.graph import Graph
+from gibbsppl.run.chains import Chain
+from gibbsppl.run.choice import Asked, engine_for
+from gibbsppl.run.engines import Engine, Interpreted
+from gibbsppl.run.sampling import RunResult, run
+from gibbsppl.runtime.types import Floats
+from gibbsppl.tempering.engine import RUNGS, Prior, Tempering, prior_log_likelihoods
+from gibbsppl.tempering.graph import Tempered, tempered
+from gibbsppl.tempering.ladder import REFUSED, between, first
+from gibbsppl.tempering.rungs import Rungs, in_lines, in_words
+
+# Draws of the prior that a first ladder is found from, and its steps.
+PRIOR_DRAWS, STEPS = 200, 8
+
+
+class Sampling(Protocol):
+    """The parts of a sampler that a run needs."""
+
+    @property
+    def graph(self) -> Graph:
+        """The declared model with the limits of its parameters."""
+
+    @property
+    def data(self) -> Values:
+        """The data."""
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+
+    @property
+    def prepared(self) -> Prepared:
+        """What it computes once."""
+
+    @property
+    def derivation(self) -> Derivation:
+        """The derivation."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of `compile`."""
+
+    def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
+        """The sweep in loops."""
+
+
+Make = Callable[[Graph, Values], Sampling]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hot:
+    """The sampler of a tempered graph beside that of the model; a prior, if it can be drawn."""
+
+    model: Sampling
+    sampler: Sampling
+    graph: Tempered
+    prior: Prior | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables of the model."""
+        return self.model.graph.drawn
+
+    def engine(
+        self, asked: Asked, sweeps: int, keep: Sequence[str], rungs: int | None, refused: float
+    ) -> Tempering:
+        """The engine of so many sweeps of all rungs."""
+        own = self.sampler
+        numpy = partial(Interpreted.of, own.program, own.prepared)
+        steps = sweeps * (rungs or STEPS + 1)
+        loops = partial(own.loops, keep=keep)
+        found: Engine = engine_for(asked, numpy, loops, steps, own.derivation.worth)
+        scan = own.settings["scan"] != "systematic" or bool(own.settings["order"])
+        augments = bool(own.program.auxiliary) and scan
+        told = self.graph.log_likelihood
+        fixed = (own.program, own.prepared, told, self.prior, rungs, refused)
+        return Tempering(found, *fixed, augments=augments)
+
+    def powers(self, tempering: Tempering, rng: np.random.Generator) -> Floats:
+        """The first ladder: from the prior, or from where all data count as one observation."""
+        steps = STEPS if tempering.rungs is None else tempering.rungs - 1
+        if self.prior is not None:
+            told = prior_log_likelihoods(tempering, rng, PRIOR_DRAWS, self.graph.power)
+            if (found := first(told, steps)) is not None:
+                return found
+        return between(1.0 / self.graph.observations, steps)
+
+    def start(self, tempering: Tempering, chain: Chain, *, is_given: bool = False) -> Chain:
+        """A chain with rungs, from a start of the model.
+
+        Each rung begins with a draw of the prior of its own, taken by a sweep at each power up to
+        its power, so that rungs do not all begin in one mode; where that fails, or the start
+        ``is_given``, it begins at the start.
+        """
+        (own,) = chain.rng.spawn(1)
+        powers = self.powers(tempering, own)
+        state = {n: chain.state[n] for n in self.names}
+        program, constants = self.sampler.program, self.sampler.prepared
+        state[self.graph.power] = np.float64(1.0)
+        program.augment(own, state, constants)
+        rungs = Rungs.of(Chain(state, chain.rng), powers, self.graph.power, self.names)
+        if powers[0] == 0 and not is_given:
+            rungs.chains = [tempering.annealed(c, powers[1 : k + 1], rungs.power)
+                            for k, c in enumerate(rungs.chains)]  # fmt: skip
+        return replace(chain, state={**rungs.coldest.state, RUNGS: rungs})
+
+
+def tempered_run(
+    made: Hot,
+    starts: Sequence[Chain],
+    temper: bool | int,
+    asked: Asked,
+    sweeps: int,
+    how: Mapping[str, Any],
+    *,
+    is_given: bool = False,
+) -> tuple[RunResult, dict[str, Any]]:
+    """A run with swaps, and what is to be kept of how it was made.
+
+    ``how`` are the other arguments of `run`; ``is_given``: the user gave the starts. The log
+    likelihood is a number of each draw.
+    """
+    own, told, keep = made.sampler, made.graph.log_likelihood, how["keep"]
+    names = (keep,) if isinstance(keep, str) else keep
+    engine = made.engine(asked, sweeps, names or (), checked_rungs(temper), REFUSED)
+    result = run(
+        own.program,
+        own.prepared,
+        [made.start(engine, s, is_given=is_given) for s in starts],
+        engine=engine,
+        types=own.derivation.facts.types,
+        **{**how, "keep": None if names is None else [*names, told]},
+    )
+    rungs = [c.state[RUNGS] for c in result.chains]
+    values = {n: a for n, a in result.values.items() if n != told}
+    stats = {told: result.values[told]}
+    attributes = {
+        **engine.attributes,
+        "tempered": in_words(rungs),
+        "powers": in_lines([r.powers for r in rungs]),
+        "swap_rates": in_lines([r.seen.swap_rates for r in rungs]),
+    }
+    return replace(result, values=values, stats=stats), attributes
+
+
+def hot(model: Sampling, make: Make) -> Hot:
+    """The tempered sampler of a model; ``make`` compiles a graph with data."""
+    found = tempered(model.graph, model.data)
+    return Hot(model, make(found.graph, found.data), found, prior_of(model.graph, model.data))
+
+
+def prior_of(graph: Graph, data: Values) -> Prior | None:
+    """A function that draws all latent variables from the prior; None if that is improper."""
+    stated = replace(graph, potentials=())
+
+    def draw(rng: np.random.Generator) -> State:
+        found = simulate(rng, stated, data, observed=False)
+        return {n: found[n] for n in graph.drawn}
+
+    try:
+        draw(np.random.default_rng(0))
+    except ModelError:
+        return None
+    return draw
+
+
+def checked_rungs(temper: bool | int) -> int | None:
+    """The number of rungs that is asked for; None to find it."""
+    if temper is True:
+        return None
+    if temper < 2:
+        raise RunError(
+            f"temper: found {temper!r}, expected True, or a number of powers from 2 on."
+        )
+    return int(temper)
