@@ -37,6 +37,11 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "temper": COUNT.or_truth(),
         "progress": TRUTH,
     },
+    "evidence": {
+        "method": NAME.or_none(),
+        **dict.fromkeys(("draws", "warmup", "chains"), COUNT),
+        "progress": TRUTH,
+    },
     "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
     "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},

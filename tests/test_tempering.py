@@ -18,10 +18,12 @@ from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import log_joint, log_terms
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.run.chains import Chain
+from gibbsppl.run.engines import Interpreted
 from gibbsppl.sampler import compiled
 from gibbsppl.tempering import rungs as rungs_of
+from gibbsppl.tempering.engine import along
 from gibbsppl.tempering.graph import tempered
-from gibbsppl.tempering.ladder import first, moved, steps_of
+from gibbsppl.tempering.ladder import between, first, moved, steps_of
 from gibbsppl.tempering.rungs import Rungs
 from models import hidden_markov, ising, pumps, seeds
 
@@ -342,6 +344,21 @@ def test_the_same_seed_makes_the_same_tempered_chains_on_both_back_ends():
     assert numpy.attributes["powers"] == loops.attributes["powers"]
     for name in ("mu", "tau", "twice"):
         assert loops[name] == pytest.approx(numpy[name], rel=1e-9)
+
+
+def test_powers_that_rise_lead_to_where_the_density_is_highest():
+    with gp.Model(name="coin") as m:
+        p = gp.Beta("p", 2, 3)
+        gp.Binomial("y", 20, p, observed=13)
+    hot = gp.compile(m)._hot()
+    (chain,), _ = hot.model.initial_states(1, seed=1)
+    engine = Interpreted.of(hot.sampler.program, hot.sampler.prepared)
+    powers = between(0.1, 50, last=1e8)
+    last = [told[hot.graph.log_likelihood] for told in along(engine, chain, powers, "power")][-1]
+
+    assert chain.state["p"] == pytest.approx(13 / 20, abs=1e-3)
+    assert last == pytest.approx(stats.binom.logpmf(13, 20, 13 / 20), abs=1e-6)
+    assert chain.state["power"] == pytest.approx(1e8)
 
 
 def test_a_prior_that_is_improper_is_tempered_down_to_one_observation():

@@ -240,6 +240,26 @@ class Joint:
 
         return solved[:, 0] - solved[:, 1], solved[:, 1], log_density
 
+    def log_normalised(self, state: State, given: Given) -> Floats:
+        """The terms of the normalised log density of the elements drawn, at a state."""
+        linear, filled = self.assembled(state, given)
+        away = self.flat(state) - self._solved(filled, linear[:, None])[:, 0]
+        factor = np.linalg.cholesky(self.precision(given))
+        return np.concatenate(
+            [
+                np.log(np.diagonal(factor)) - math.log(2 * math.pi) / 2,
+                -((away @ factor) ** 2) / 2,
+            ]
+        )
+
+    def precision(self, given: Given) -> Floats:
+        """The precision matrix of the elements drawn, with all of its zeros."""
+        coefficients = self._coefficients(given)
+        sources, i, j = self.entries
+        matrix = np.zeros((self.size, self.size))
+        np.add.at(matrix, (i, j), -coefficients[sources])
+        return matrix + matrix.T
+
     def weakest(self, state: State, given: Given) -> tuple[float, Floats]:
         """The least eigenvalue of the precision, and its eigenvector, in units of the elements.
 
@@ -253,9 +273,7 @@ class Joint:
         own = np.bincount(i[i == j], coefficients[sources[i == j]], self.size)
         unit = np.sqrt(np.maximum(-2.0 * own, np.finfo(float).tiny))
         if self.size <= DENSE:
-            matrix = np.zeros((self.size, self.size))
-            np.add.at(matrix, (i, j), -coefficients[sources])
-            values, vectors = np.linalg.eigh((matrix + matrix.T) / unit / unit[:, None])
+            values, vectors = np.linalg.eigh(self.precision(given) / unit / unit[:, None])
             return float(values[0]), vectors[:, 0]
         filled = self.assembled(state, given)[1]
         vector, size = np.where(np.arange(self.size) % 3 == 1, -1.0, 1.0), 1.0

@@ -7,14 +7,14 @@ are in the state of the chain, which beside them has what the last rung, at powe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.code.program import Constants, Program, State
-from gibbsppl.errors import RunError
+from gibbsppl.errors import ModelError, RunError
 from gibbsppl.run.chains import FAILURES, Chain
 from gibbsppl.run.engines import Engine
 from gibbsppl.run.recording import Recorder
@@ -26,6 +26,19 @@ from gibbsppl.tempering.rungs import Rungs, put_state
 RUNGS = "~rungs"
 
 Prior = Callable[[np.random.Generator], State]
+
+
+def along(
+    engine: Engine, chain: Chain, powers: Iterable[float], power: str
+) -> Iterator[Mapping[str, Any]]:
+    """The quantities after a sweep at each of some powers, by name: any positive ones.
+
+    ``engine`` is that of a tempered program, ``power`` the name of the power. Powers that rise
+    beyond 1 lead to where the density is highest (annealing).
+    """
+    for at in powers:
+        chain.state[power] = np.float64(at)
+        yield engine.looked(chain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +93,13 @@ class Tempering:
 
         The chain ends at the last of the powers, or at that which it has.
         """
-        assert self.prior is not None
-        moved = Chain(dict(chain.state), chain.rng)
-        put_state(moved, self.prior(moved.rng), power)
+        moved, drawn = Chain(dict(chain.state), chain.rng), self.drawn(chain.rng)
+        if drawn is None:
+            return chain
+        put_state(moved, drawn, power)
         try:
-            for at in powers:
-                moved.state[power] = np.float64(at)
-                if not np.isfinite(self.engine.looked(moved)[self.log_likelihood]):
+            for told in along(self.engine, moved, powers, power):
+                if not np.isfinite(told[self.log_likelihood]):
                     return chain
         except FAILURES:
             return chain
@@ -113,8 +126,10 @@ class Tempering:
         """The log likelihood after a sweep of a rung."""
         own, power = rungs.chains[k], rungs.powers[k]
         if power == 0:
-            assert self.prior is not None
-            put_state(own, self.prior(own.rng), rungs.power)
+            drawn = self.drawn(own.rng)
+            if drawn is None:
+                return -np.inf
+            put_state(own, drawn, rungs.power)
             with np.errstate(all="ignore"):
                 told = self.program.deterministics(own.state, self.constants)
             return float(told[self.log_likelihood])
@@ -126,6 +141,14 @@ class Tempering:
                 "priors."
             )
         return found
+
+    def drawn(self, rng: np.random.Generator) -> State | None:
+        """A draw of the prior; None if it is too extreme for numbers."""
+        assert self.prior is not None
+        try:
+            return self.prior(rng)
+        except ModelError:
+            return None
 
     def _adapted(self, rungs: Rungs, rng: np.random.Generator, left: int) -> None:
         """Move the powers after a round, if as many sweeps are left as it was long."""
@@ -142,12 +165,12 @@ def prior_log_likelihoods(
     tempering: Tempering, rng: np.random.Generator, draws: int, power: str
 ) -> Floats:
     """The log likelihoods of independent draws of the prior."""
-    assert tempering.prior is not None
-    found = np.empty(draws)
+    found = np.full(draws, -np.inf)
     with np.errstate(all="ignore"):
         for k in range(draws):
-            state = {**tempering.prior(rng), power: np.float64(0.0)}
-            found[k] = tempering.program.deterministics(state, tempering.constants)[
-                tempering.log_likelihood
-            ]
+            drawn = tempering.drawn(rng)
+            if drawn is not None:
+                state = {**drawn, power: np.float64(0.0)}
+                told = tempering.program.deterministics(state, tempering.constants)
+                found[k] = told[tempering.log_likelihood]
     return found

@@ -25,6 +25,8 @@ from gibbsppl.runtime.types import Floats
 REFUSED = 0.5
 # Where no two neighbours ever swap, they are as good as at the end of what can be told.
 LEAST = 1e-3
+# Draws that have quartiles.
+FEWEST = 4
 
 
 def steps_of(barrier: float, refused: float = REFUSED) -> int:
@@ -49,20 +51,22 @@ def moved(powers: ArrayLike, refused: ArrayLike, steps: int) -> Floats:
 def first(log_likelihoods: Floats, steps: int) -> Floats | None:
     """A ladder to begin with, given log likelihoods of draws of the prior; None if these tell none.
 
-    The first power is that at which the middle half of the prior differ by one; then they rise in
-    proportion.
+    The first power is that at which the middle half of the prior, of what has a likelihood, differs
+    by one; then they rise in proportion.
     """
-    found = np.where(np.isnan(log_likelihoods), -np.inf, log_likelihoods)
-    low, high = np.quantile(found, [0.25, 0.75], method="nearest")
-    with np.errstate(all="ignore"):
-        spread = high - low
-    if not np.isfinite(spread) or not np.isfinite(low):
+    found = log_likelihoods[np.isfinite(log_likelihoods)]
+    if len(found) < FEWEST:
         return None
-    return np.concatenate([[0.0], between(1.0 / max(1.0, spread), steps - 1)])
+    low, high = np.quantile(found, [0.25, 0.75], method="nearest")
+    return np.concatenate([[0.0], between(1.0 / max(1.0, high - low), steps - 1)])
 
 
-def between(least: float, steps: int) -> Floats:
-    """Powers that rise in proportion from the least one to 1."""
-    if steps < 1 or least >= 1.0:
-        return np.ones(1)
-    return np.asarray(np.exp(np.linspace(math.log(least), 0.0, steps + 1)))
+def between(least: float, steps: int, last: float = 1.0) -> Floats:
+    """Powers that rise in proportion from the least one to the last.
+
+    >>> between(0.25, 4, last=4.0)
+    array([0.25, 0.5 , 1.  , 2.  , 4.  ])
+    """
+    if steps < 1 or least >= last:
+        return np.full(1, last)
+    return np.asarray(np.exp(np.linspace(math.log(least), math.log(last), steps + 1)))

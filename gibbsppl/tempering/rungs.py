@@ -169,8 +169,9 @@ def in_words(rungs: Sequence[Rungs]) -> str:
     for number, r in enumerate(rungs):
         rates = r.seen.swap_rates
         swaps = f"neighbours swap {rates.min():.0%} to {rates.max():.0%}" if len(rates) else ""
+        trips = f"{r.seen.trips} round trips" if r.seen.trips else "no round trip (raise draws=)"
         lines.append(
             f"chain {number}: {len(r.powers)} powers from {r.powers[0]:.3g} to 1, {swaps} of the "
-            f"time, {r.seen.trips} round trips"
+            f"time, {trips}"
         )
     return "\n".join(lines)

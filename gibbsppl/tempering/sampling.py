@@ -77,6 +77,7 @@ class Hot:
     sampler: Sampling
     graph: Tempered
     prior: Prior | None
+    why_no_prior: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,16 +99,32 @@ class Hot:
         fixed = (own.program, own.prepared, told, self.prior, rungs, refused)
         return Tempering(found, *fixed, augments=augments)
 
-    def powers(self, tempering: Tempering, rng: np.random.Generator) -> Floats:
-        """The first ladder: from the prior, or from where all data count as one observation."""
+    def powers(
+        self, tempering: Tempering, rng: np.random.Generator, *, with_prior: bool = False
+    ) -> Floats:
+        """The first ladder: from the prior, or from where all data count as one observation.
+
+        A prior under which log likelihoods differ by more than the square of the number of
+        observations is vague, and left out unless it is needed.
+        """
         steps = STEPS if tempering.rungs is None else tempering.rungs - 1
+        count = self.graph.observations
         if self.prior is not None:
             told = prior_log_likelihoods(tempering, rng, PRIOR_DRAWS, self.graph.power)
-            if (found := first(told, steps)) is not None:
+            found = first(told, steps)
+            if found is not None and (with_prior or found[1] >= count**-2.0):
                 return found
-        return between(1.0 / self.graph.observations, steps)
+        powers = between(1.0 / count, steps - with_prior)
+        return np.concatenate([[0.0], powers]) if with_prior else powers
 
-    def start(self, tempering: Tempering, chain: Chain, *, is_given: bool = False) -> Chain:
+    def start(
+        self,
+        tempering: Tempering,
+        chain: Chain,
+        *,
+        is_given: bool = False,
+        with_prior: bool = False,
+    ) -> Chain:
         """A chain with rungs, from a start of the model.
 
         Each rung begins with a draw of the prior of its own, taken by a sweep at each power up to
@@ -115,7 +132,7 @@ class Hot:
         ``is_given``, it begins at the start.
         """
         (own,) = chain.rng.spawn(1)
-        powers = self.powers(tempering, own)
+        powers = self.powers(tempering, own, with_prior=with_prior)
         state = {n: chain.state[n] for n in self.names}
         program, constants = self.sampler.program, self.sampler.prepared
         state[self.graph.power] = np.float64(1.0)
@@ -168,11 +185,11 @@ def tempered_run(
 def hot(model: Sampling, make: Make) -> Hot:
     """The tempered sampler of a model; ``make`` compiles a graph with data."""
     found = tempered(model.graph, model.data)
-    return Hot(model, make(found.graph, found.data), found, prior_of(model.graph, model.data))
+    return Hot(model, make(found.graph, found.data), found, *prior_of(model.graph, model.data))
 
 
-def prior_of(graph: Graph, data: Values) -> Prior | None:
-    """A function that draws all latent variables from the prior; None if that is improper."""
+def prior_of(graph: Graph, data: Values) -> tuple[Prior | None, str]:
+    """A function that draws all latent variables from the prior; None, and why, if none does."""
     stated = replace(graph, potentials=())
 
     def draw(rng: np.random.Generator) -> State:
@@ -181,9 +198,9 @@ def prior_of(graph: Graph, data: Values) -> Prior | None:
 
     try:
         draw(np.random.default_rng(0))
-    except ModelError:
-        return None
-    return draw
+    except ModelError as error:
+        return None, str(error)
+    return draw, ""
 
 
 def checked_rungs(temper: bool | int) -> int | None:

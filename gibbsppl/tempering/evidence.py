@@ -1,0 +1,174 @@
+"""The evidence: the log marginal likelihood of a model, with its error, and how it was found.
+
+Comes in: a sampler, a method. Goes out: an `Evidence`. Each method is a row of `METHODS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.errors import RunError, counted, did_you_mean
+from gibbsppl.run.chains import Chain
+from gibbsppl.run.choice import Asked
+from gibbsppl.run.sampling import run
+from gibbsppl.runtime.types import Floats
+from gibbsppl.tempering import stones
+from gibbsppl.tempering.chib import chib, exchangeable
+from gibbsppl.tempering.engine import RUNGS
+from gibbsppl.tempering.sampling import Hot, Sampling, prior_of
+from gibbsppl.tempering.stones import Estimate, combined
+
+# The share of swaps refused: half of what is best for trips from end to end, as the variance of
+# ratios of neighbours rises faster than their distance.
+REFUSED = 0.25
+FEWEST_DRAWS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The log marginal likelihood of a model, with its standard error.
+
+    ``value`` is ``log p(data)``, constants included: the log of the integral of the declared
+    density over all latent variables. ``error`` is the Monte Carlo standard error of ``value``.
+    ``method`` says how it was found, ``why`` why in this way, ``work`` how much was drawn;
+    ``warnings`` what may be wrong with it.
+    """
+
+    value: float
+    error: float
+    method: str
+    why: str
+    work: str
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        least = max(self.error, np.spacing(abs(self.value)))
+        digits = max(0, 1 - int(np.floor(np.log10(least))))
+        lines = (
+            f"log evidence {self.value:.{digits}f}, standard error {self.error:.2g}",
+            f"by {self.method}: {self.why}",
+            self.work,
+        )
+        return "\n".join((*lines, *(f"Beware: {w}" for w in self.warnings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The settings of the runs that a method makes."""
+
+    starts: Callable[[], list[Chain]]
+    asked: Asked
+    draws: int
+    warmup: int
+    progress: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to the evidence: its name, what it asks for, in words, and its function."""
+
+    name: str
+    about: str
+    found: Callable[[Sampling, Callable[[], Hot], Run], Evidence]
+
+
+def _along_powers(
+    name: str,
+    about: str,
+    estimate: Callable[[Floats, Floats], Estimate],
+    model: Sampling,
+    hot: Callable[[], Hot],
+    settings: Run,
+) -> Evidence:
+    """The evidence by an estimate of log likelihoods at all powers, from tempered chains."""
+    made, starts = hot(), settings.starts()
+    sweeps = len(starts) * (settings.warmup + settings.draws)
+    engine = made.engine(settings.asked, sweeps, (), None, REFUSED)
+    result = run(
+        made.sampler.program,
+        made.sampler.prepared,
+        [made.start(engine, s, with_prior=True) for s in starts],
+        engine=engine,
+        draws=settings.draws,
+        warmup=settings.warmup,
+        keep=[made.graph.log_likelihood],
+        progress=settings.progress,
+    )
+    rungs = [c.state[RUNGS] for c in result.chains]
+    each = [estimate(r.powers, np.array(r.seen.log_likelihoods)) for r in rungs]
+    found = combined(each)
+    if not np.isfinite(found.value):
+        raise RunError(
+            f"{model.graph.name}: found no finite evidence by {name}: the likelihood is zero for "
+            "many draws of the prior; use method='stepping stones', with more draws."
+        )
+    powers = sorted({len(r.powers) for r in rungs})
+    some = " to ".join(map(str, powers[:: max(1, len(powers) - 1)]))
+    work = f"{counted(len(rungs), 'chain')}, {counted(settings.draws, 'draw')} at {some} powers"
+    return Evidence(found.value, found.error, name, about, work)
+
+
+def check_prior(model: Sampling) -> None:
+    """Raise unless the prior is proper, and can be drawn."""
+    prior, why = prior_of(model.graph, model.data)
+    if prior is None:
+        raise RunError(
+            f"{model.graph.name}: the evidence of a model with an improper prior is not defined, "
+            f"and that of one which cannot be drawn is not found. {why}"
+        )
+
+
+def _by_powers(
+    name: str, about: str, estimate: Callable[[Floats, Floats], Estimate]
+) -> Method:
+    return Method(name, about, partial(_along_powers, name, about, estimate))
+
+
+def _by_ordinates(model: Sampling, hot: Callable[[], Hot], settings: Run) -> Evidence:
+    """The evidence by the density of the posterior at one point."""
+    del hot
+    starts = settings.starts()
+    found = combined([chib(model, s, settings.draws, settings.warmup) for s in starts])
+    work = f"{counted(len(starts), 'chain')}, {counted(settings.draws, 'draw')} of each ordinate"
+    told = tuple(exchangeable(model, starts[0]))
+    return Evidence(found.value, found.error, CHIB, ABOUT_CHIB, work, told)
+
+
+CHIB = "Chib's method"
+ABOUT_CHIB = "it was asked for; each draw has a density, and together they have the posterior's"
+
+# The first one is the default.
+METHODS: Mapping[str, Method] = {
+    "stepping stone": _by_powers(
+        "stepping stones",
+        "the prior is proper and can be drawn, and no rule is needed between powers",
+        stones.stepping_stones,
+    ),
+    "thermodynamic": _by_powers(
+        "thermodynamic integration",
+        "the prior is proper and can be drawn, and the likelihood is never zero",
+        stones.thermodynamic,
+    ),
+    "chib": Method(CHIB, ABOUT_CHIB, _by_ordinates),
+}
+
+
+def evidence(
+    model: Sampling, hot: Callable[[], Hot], method: str | None, **settings: Any
+) -> Evidence:
+    """The evidence of a model by a method, by default the first one."""
+    name = next(iter(METHODS)) if method is None else method
+    if name not in METHODS:
+        expected = f"expected one of {', '.join(map(repr, METHODS))}"
+        near = did_you_mean(name, METHODS)
+        raise RunError(f"evidence: found method={name!r}, {expected}.{near}")
+    if settings["draws"] < FEWEST_DRAWS:
+        found = settings["draws"]
+        raise RunError(f"evidence: found draws={found}, expected {FEWEST_DRAWS} at least.")
+    check_prior(model)
+    return METHODS[name].found(model, hot, Run(**settings))
