@@ -25,6 +25,7 @@ from gibbsppl.tempering.engine import along
 from gibbsppl.tempering.graph import tempered
 from gibbsppl.tempering.ladder import between, first, moved, steps_of
 from gibbsppl.tempering.rungs import Rungs
+from gibbsppl.tempering.sampling import hot as hot_of
 from models import hidden_markov, ising, pumps, seeds
 
 POWERS = (1.0, 0.03)
@@ -350,7 +351,7 @@ def test_powers_that_rise_lead_to_where_the_density_is_highest():
     with gp.Model(name="coin") as m:
         p = gp.Beta("p", 2, 3)
         gp.Binomial("y", 20, p, observed=13)
-    hot = gp.compile(m)._hot()
+    hot = hot_of(gp.compile(m), compiled)
     (chain,), _ = hot.model.initial_states(1, seed=1)
     engine = Interpreted.of(hot.sampler.program, hot.sampler.prepared)
     powers = between(0.1, 50, last=1e8)

@@ -20,7 +20,7 @@ from gibbsppl.runtime.types import Floats
 from gibbsppl.tempering import stones
 from gibbsppl.tempering.chib import chib, exchangeable
 from gibbsppl.tempering.engine import RUNGS
-from gibbsppl.tempering.sampling import Hot, Sampling, prior_of
+from gibbsppl.tempering.sampling import Compile, Sampling, hot, prior_of
 from gibbsppl.tempering.stones import Estimate, combined
 
 # The share of swaps refused: half of what is best for trips from end to end, as the variance of
@@ -59,9 +59,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The settings of the runs that a method makes."""
+    """The settings of the runs that a method makes; ``starts`` has chains, and notes on these."""
 
-    starts: Callable[[], list[Chain]]
+    starts: Callable[[], tuple[list[Chain], Any]]
     asked: Asked
     draws: int
     warmup: int
@@ -74,7 +74,7 @@ class Method:
 
     name: str
     about: str
-    found: Callable[[Sampling, Callable[[], Hot], Run], Evidence]
+    found: Callable[[Sampling, Compile, Run], Evidence]
 
 
 def _along_powers(
@@ -82,11 +82,11 @@ def _along_powers(
     about: str,
     estimate: Callable[[Floats, Floats], Estimate],
     model: Sampling,
-    hot: Callable[[], Hot],
+    compiled: Compile,
     settings: Run,
 ) -> Evidence:
     """The evidence by an estimate of log likelihoods at all powers, from tempered chains."""
-    made, starts = hot(), settings.starts()
+    made, starts = hot(model, compiled), settings.starts()[0]
     sweeps = len(starts) * (settings.warmup + settings.draws)
     engine = made.engine(settings.asked, sweeps, (), None, REFUSED)
     result = run(
@@ -129,10 +129,10 @@ def _by_powers(
     return Method(name, about, partial(_along_powers, name, about, estimate))
 
 
-def _by_ordinates(model: Sampling, hot: Callable[[], Hot], settings: Run) -> Evidence:
+def _by_ordinates(model: Sampling, compiled: Compile, settings: Run) -> Evidence:
     """The evidence by the density of the posterior at one point."""
-    del hot
-    starts = settings.starts()
+    del compiled
+    starts = settings.starts()[0]
     found = combined([chib(model, s, settings.draws, settings.warmup) for s in starts])
     work = f"{counted(len(starts), 'chain')}, {counted(settings.draws, 'draw')} of each ordinate"
     told = tuple(exchangeable(model, starts[0]))
@@ -159,7 +159,7 @@ METHODS: Mapping[str, Method] = {
 
 
 def evidence(
-    model: Sampling, hot: Callable[[], Hot], method: str | None, **settings: Any
+    model: Sampling, compiled: Compile, method: str | None, settings: Run
 ) -> Evidence:
     """The evidence of a model by a method, by default the first one."""
     name = next(iter(METHODS)) if method is None else method
@@ -167,8 +167,9 @@ def evidence(
         expected = f"expected one of {', '.join(map(repr, METHODS))}"
         near = did_you_mean(name, METHODS)
         raise RunError(f"evidence: found method={name!r}, {expected}.{near}")
-    if settings["draws"] < FEWEST_DRAWS:
-        found = settings["draws"]
-        raise RunError(f"evidence: found draws={found}, expected {FEWEST_DRAWS} at least.")
+    if settings.draws < FEWEST_DRAWS:
+        raise RunError(
+            f"evidence: found draws={settings.draws}, expected {FEWEST_DRAWS} at least."
+        )
     check_prior(model)
-    return METHODS[name].found(model, hot, Run(**settings))
+    return METHODS[name].found(model, compiled, settings)

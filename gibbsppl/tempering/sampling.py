@@ -47,6 +47,10 @@ class Sampling(Protocol):
         """The data."""
 
     @property
+    def coords(self) -> Mapping[str, Any]:
+        """The labels along dims."""
+
+    @property
     def program(self) -> Program:
         """The program."""
 
@@ -66,7 +70,7 @@ class Sampling(Protocol):
         """The sweep in loops."""
 
 
-Make = Callable[[Graph, Values], Sampling]
+Compile = Callable[[Graph, Values, Mapping[str, Any], Mapping[str, Any]], Sampling]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,10 +153,8 @@ def tempered_run(
     starts: Sequence[Chain],
     temper: bool | int,
     asked: Asked,
-    sweeps: int,
     how: Mapping[str, Any],
-    *,
-    is_given: bool = False,
+    is_given: bool,
 ) -> tuple[RunResult, dict[str, Any]]:
     """A run with swaps, and what is to be kept of how it was made.
 
@@ -160,6 +162,7 @@ def tempered_run(
     likelihood is a number of each draw.
     """
     own, told, keep = made.sampler, made.graph.log_likelihood, how["keep"]
+    sweeps = len(starts) * (how["warmup"] + how["draws"] * how["thin"])
     names = (keep,) if isinstance(keep, str) else keep
     engine = made.engine(asked, sweeps, names or (), checked_rungs(temper), REFUSED)
     result = run(
@@ -182,10 +185,14 @@ def tempered_run(
     return replace(result, values=values, stats=stats), attributes
 
 
-def hot(model: Sampling, make: Make) -> Hot:
-    """The tempered sampler of a model; ``make`` compiles a graph with data."""
+def hot(model: Sampling, compiled: Compile) -> Hot:
+    """The tempered sampler of a model.
+
+    ``compiled`` makes a sampler of a graph, its data, coords and settings.
+    """
     found = tempered(model.graph, model.data)
-    return Hot(model, make(found.graph, found.data), found, *prior_of(model.graph, model.data))
+    made = compiled(found.graph, found.data, model.coords, model.settings)
+    return Hot(model, made, found, *prior_of(model.graph, model.data))
 
 
 def prior_of(graph: Graph, data: Values) -> tuple[Prior | None, str]:
