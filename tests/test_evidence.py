@@ -172,12 +172,12 @@ def test_errors_are_as_large_as_they_say(name, method):
     sampler, exact = known(name)
     if method == "chib" and name != "unknown_variance":
         return
-    each = [found(sampler, method, seed=seed) for seed in range(60)]
+    each = [found(sampler, method, seed=seed) for seed in range(40)]
     z = np.array([(e.value - exact) / e.error for e in each])
 
-    # (of 60 normal numbers, at a level of 1e-4 for each)
-    assert abs(z.mean()) < -stats.norm.ppf(5e-5) / 60**0.5
-    assert (z**2).sum() < stats.chi2.ppf(1 - 1e-4, 60)
+    # (of 40 normal numbers, at a level of 1e-4 for each)
+    assert abs(z.mean()) < -stats.norm.ppf(5e-5) / 40**0.5
+    assert (z**2).sum() < stats.chi2.ppf(1 - 1e-4, 40)
 
 
 # ---- estimates -------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -26,9 +27,10 @@ from gibbsppl.tempering.graph import tempered
 from gibbsppl.tempering.ladder import between, first, moved, steps_of
 from gibbsppl.tempering.rungs import Rungs
 from gibbsppl.tempering.sampling import hot as hot_of
-from models import hidden_markov, ising, pumps, seeds
+from models import NAMES as ALL_NAMES
+from models import hidden_markov, ising, lda, pumps, seeds
 
-POWERS = (1.0, 0.03)
+POWERS = (2.0, 0.03)
 
 
 def missing():
@@ -78,7 +80,14 @@ def mass_in_order(y):
     return special.expit(mass(-3, 3) - mass(3, -3))
 
 
+def topics():
+    """Collapsed topics: counts that a scan keeps up to date, those of words to the power."""
+    return lda.model(corpus=lda.bars(None, 4, 6, 2), topics=3, alpha=0.5, eta=0.3)
+
+
+SETTINGS = {"topics": {"collapse": ("theta", "phi")}}
 MODELS = {
+    "topics": topics,
     "pumps": pumps.model,
     "seeds": seeds.model,
     "hidden Markov": hidden_markov.model,
@@ -90,7 +99,7 @@ MODELS = {
 
 @cache
 def heated_model(name):
-    return heated(MODELS[name]())
+    return heated(MODELS[name](), **SETTINGS.get(name, {}))
 
 
 def heated(model, **settings):
@@ -152,15 +161,15 @@ def test_of_values_that_are_missing_in_part_the_observed_ones_count():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_step_draws_from_its_conditional_at_all_powers(name):
+def test_every_step_draws_from_its_conditional_at_a_power(name):
     _, hot, heat = heated_model(name)
     schedule = heat.schedule
 
-    for power in POWERS:
-        data = {**heat.data, hot.power: power}
-        fixed = (heat.graph, heat.program, schedule.steps, data)
-        found = verify(*fixed, graphs=schedule.graphs, schedule=schedule)
-        assert (found.passed, found.proved) == (True, True), found
+    data = {**heat.data, hot.power: 0.3}
+    fixed = (heat.graph, heat.program, schedule.steps, data)
+    found = verify(*fixed, graphs=schedule.graphs, schedule=schedule)
+
+    assert (found.passed, found.proved) == (True, True), found
 
 
 def test_a_conditional_that_forgets_the_power_is_seen():
@@ -171,7 +180,7 @@ def test_a_conditional_that_forgets_the_power_is_seen():
 
     found = [
         verify(heat.graph, program, schedule.steps, {**heat.data, hot.power: power})
-        for power in POWERS
+        for power in (1.0, 0.3)
     ]
 
     assert [f.passed for f in found] == [True, False]
@@ -299,7 +308,7 @@ def test_tempered_chains_go_from_mode_to_mode_with_the_right_masses():
     settings["keep"] = ["mu"]
 
     plain = sampler.sample(500, chains=1, **settings)["mu"]
-    draws = sampler.sample(2000, chains=1, temper=True, **settings)
+    draws = sampler.sample(1200, chains=1, temper=True, **settings)
     is_first = plain[..., 0] < plain[..., 1]
     crossed = (draws["mu"][..., 0] < draws["mu"][..., 1]).astype(float)
 
@@ -311,7 +320,7 @@ def test_tempered_chains_go_from_mode_to_mode_with_the_right_masses():
     powers = [np.array(r.split(), float) for r in draws.attributes["powers"].splitlines()]
     assert all(p[0] == 0 and p[-1] == 1 and (np.diff(p) > 0).all() for p in powers)
     assert re.search("Tempered, chain 0: .* powers from 0 to 1.*round trips", str(draws.summary()))
-    assert draws.sample_stats["log_likelihood"].shape == (1, 2000)
+    assert draws.sample_stats["log_likelihood"].shape == (1, 1200)
 
 
 @pytest.mark.slow
@@ -382,3 +391,15 @@ def test_what_is_kept_and_thinned_is_as_in_any_run():
     assert (draws["y"][..., [0, 1, 3]] == [1, 2, 3]).all()
     steps = [b - a for a, b in pairwise(draws["new"][0])]
     assert all(s != 0 for s in steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [1.0, 0.3, 0.02])
+@pytest.mark.parametrize("name", [n for n in ALL_NAMES if n != "bivariate_gaussian"])
+def test_every_model_has_its_conditionals_at_all_powers(name, power):
+    _, hot, heat = heated(import_module(f"models.{name}").model())
+    schedule = heat.schedule
+    fixed = (heat.graph, heat.program, schedule.steps, {**heat.data, hot.power: power})
+    found = verify(*fixed, graphs=schedule.graphs, schedule=schedule)
+
+    assert (found.passed, found.proved) == (True, True), found
