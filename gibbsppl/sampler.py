@@ -267,10 +267,10 @@ class Sampler:
         """The log marginal likelihood of the data, with its standard error and how it was found.
 
         It is the log of the integral of the declared density over all latent variables, constants
-        included. ``method`` is ``"stepping stone"`` (the default) or ``"thermodynamic"``, from
-        ``draws`` of each of ``chains`` tempered chains after ``warmup``; or ``"chib"``, from runs
-        of the sampler as it is (docs/tempering.md has the sources). `RunError` where the prior is
-        improper, so that there is none, or a method does not apply.
+        included. ``method`` is ``"stepping stone"`` (the default, unless the prior is vague) or
+        ``"thermodynamic"``, from ``draws`` of each of ``chains`` tempered chains after ``warmup``;
+        or ``"chib"``, from runs of the sampler as it is (docs/tempering.md has the sources).
+        `RunError` where the prior is improper, so that there is none, or a method does not apply.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="coin") as coin:

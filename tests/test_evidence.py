@@ -349,6 +349,18 @@ def test_it_says_how_it_was_found():
     assert str(found(sampler, "chib")).startswith(f"log evidence {exact:.10f}")
 
 
+def test_of_a_vague_prior_the_method_is_another_one():
+    with gp.Model(coords={"i": 4}, name="vague") as m:
+        mu = gp.Normal("mu", 0, sigma=1000)
+        gp.Normal("y", mu, sigma=1, dims="i", observed=[1.0, 0.4, 0.8, 0.1])
+    cov = np.eye(4) + 1e6
+    exact = stats.multivariate_normal.logpdf([1.0, 0.4, 0.8, 0.1], np.zeros(4), cov)
+    evidence = found(gp.compile(m), None)
+
+    assert evidence.value == pytest.approx(exact, rel=1e-6)
+    assert "by Chib's method: the prior is vague" in str(evidence)
+
+
 def test_missing_values_and_potentials_are_integrated_too():
     y = np.ma.masked_invalid([1.0, np.nan, 0.5])
     with gp.Model(coords={"i": 3}, name="missing") as m:

@@ -85,6 +85,17 @@ def topics():
     return lda.model(corpus=lda.bars(None, 4, 6, 2), topics=3, alpha=0.5, eta=0.3)
 
 
+def labels_in_part():
+    """A mixture some of whose labels are known."""
+    known = np.ma.masked_array([0, 1, 0, 1], [0, 0, 1, 1])
+    with gp.Model(coords={"k": 2, "i": 4}, name="labels") as m:
+        w = gp.Dirichlet("w", 1, dims="k", event="k")
+        mu = gp.Normal("mu", 0, sigma=3, dims="k")
+        z = gp.Categorical("z", w, dims="i", observed=known)
+        gp.Normal("y", mu[z], sigma=1, dims="i", observed=[-1.0, 1.5, 0.8, 2.0])
+    return m
+
+
 SETTINGS = {"topics": {"collapse": ("theta", "phi")}}
 MODELS = {
     "topics": topics,
@@ -94,6 +105,7 @@ MODELS = {
     "ising": lambda: ising.model(3, 3),
     "missing": missing,
     "ordered": ordered,
+    "labels": labels_in_part,
 }
 
 
@@ -123,7 +135,7 @@ def tempered_and_wanted(sampler, graph, hot, power):
     return log_joint(graph, values), kept + power * sum(terms[n] for n in seen), values
 
 
-@pytest.mark.parametrize("name", [n for n in MODELS if n != "missing"])
+@pytest.mark.parametrize("name", [n for n in MODELS if n not in ("missing", "labels")])
 def test_data_and_potentials_count_as_often_as_the_power_says(name):
     sampler, hot, heat = heated_model(name)
 
@@ -288,13 +300,25 @@ def test_rungs_keep_their_tuning_and_their_power():
 
 
 def test_round_trips_are_counted():
-    seen = rungs_of.Seen.of(3)
-    for replicas in ([0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [2, 1, 0]):
+    seen, trips = rungs_of.Seen.of(3), []
+    for replicas in ([0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 2, 0], [1, 0, 2]):
         seen.replicas = replicas
         seen.pass_by()
+        trips.append(seen.trips)
 
-    # (of 0 from below, of 1 from below, of 0 from below once more)
-    assert seen.trips == 3
+    # (2 comes back in the fifth sweep, 0 in the sixth; then 2 has not been down since)
+    assert trips == [0, 0, 0, 0, 1, 2, 2]
+
+
+def test_rungs_share_no_array():
+    start = Chain({"x": np.zeros(3)}, np.random.default_rng(1))
+    own = Rungs.of(start, np.array([0.2, 0.6, 1.0]), "power", ("x",))
+    own.chains[0].state["x"][:] = 1.0
+    own.move(np.array([0.2, 0.3, 0.5, 1.0]), start.rng)
+    own.chains[1].state["x"][:] = 2.0
+
+    assert [c.state["x"][0] for c in own.chains] == [1.0, 2.0, 0.0, 0.0]
+    assert (start.state["x"] == 0).all()
 
 
 # ---- runs ------------------------------------------------------------------------------------

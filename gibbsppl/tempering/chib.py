@@ -54,6 +54,15 @@ def chib(model: Sampling, chain: Chain, draws: int, warmup: int) -> Estimate:
     return Estimate(value, math.sqrt(variance))
 
 
+def is_suited(model: Sampling) -> bool:
+    """Whether all steps of a sampler are independent draws that have a density."""
+    try:
+        _Ordinates.of(model, 0, 0)
+    except RunError:
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ordinates:
     """The steps with an ordinate, in order, and the runs that these are means over."""
@@ -144,7 +153,7 @@ def exchangeable(model: Sampling, chain: Chain) -> Iterator[str]:
     graph, point = model.graph, {n: chain.state[n] for n in model.graph.drawn}
     values = {**model.data, **point}
     pointed = {v.of for n, v in graph.variables.items() if v.of is not None and n in point}
-    for dim in sorted((d for d in pointed if d is not None), key=str):
+    for dim in sorted((d for d in pointed if d is not None and graph.sizes[d] > 1), key=str):
         swapped = _swapped(graph, point, dim)
         now, then = (log_terms(graph, v) for v in (values, {**values, **swapped}))
         gap, size = abs(sum(now.values()) - sum(then.values())), sum(map(abs, now.values()))

@@ -28,6 +28,15 @@ RUNGS = "~rungs"
 Prior = Callable[[np.random.Generator], State]
 
 
+def drawn_from(prior: Prior | None, rng: np.random.Generator) -> State | None:
+    """A draw of the prior; None if it is too extreme for numbers."""
+    assert prior is not None  # (there is no power of 0 without it)
+    try:
+        return prior(rng)
+    except ModelError:
+        return None
+
+
 def along(
     engine: Engine, chain: Chain, powers: Iterable[float], power: str
 ) -> Iterator[Mapping[str, Any]]:
@@ -93,15 +102,16 @@ class Tempering:
 
         The chain ends at the last of the powers, or at that which it has.
         """
-        moved, drawn = Chain(dict(chain.state), chain.rng), self.drawn(chain.rng)
+        moved, drawn = Chain(dict(chain.state), chain.rng), drawn_from(self.prior, chain.rng)
         if drawn is None:
             return chain
         put_state(moved, drawn, power)
         try:
-            for told in along(self.engine, moved, powers, power):
-                if not np.isfinite(told[self.log_likelihood]):
-                    return chain
+            with np.errstate(all="ignore"):
+                told = [t[self.log_likelihood] for t in along(self.engine, moved, powers, power)]
         except FAILURES:
+            return chain
+        if not np.isfinite(told).all():
             return chain
         return Chain(moved.state, chain.rng)
 
@@ -111,7 +121,7 @@ class Tempering:
         if not rungs.adapting and not rungs.is_frozen:
             rungs.freeze()
         found = np.array([self._swept_rung(rungs, k) for k in range(len(rungs.powers))])
-        rungs.seen.log_likelihoods.append(found.copy())
+        rungs.seen.tell(found)
         for k in rungs.swap(chain.rng, found):
             if self.augments:
                 own = rungs.chains[k]
@@ -126,7 +136,7 @@ class Tempering:
         """The log likelihood after a sweep of a rung."""
         own, power = rungs.chains[k], rungs.powers[k]
         if power == 0:
-            drawn = self.drawn(own.rng)
+            drawn = drawn_from(self.prior, own.rng)
             if drawn is None:
                 return -np.inf
             put_state(own, drawn, rungs.power)
@@ -142,35 +152,12 @@ class Tempering:
             )
         return found
 
-    def drawn(self, rng: np.random.Generator) -> State | None:
-        """A draw of the prior; None if it is too extreme for numbers."""
-        assert self.prior is not None
-        try:
-            return self.prior(rng)
-        except ModelError:
-            return None
-
     def _adapted(self, rungs: Rungs, rng: np.random.Generator, left: int) -> None:
         """Move the powers after a round, if as many sweeps are left as it was long."""
         seen = rungs.seen
-        if left < len(seen.log_likelihoods):
+        if left < seen.sweeps:
             return
         refused = 1 - seen.swap_rates
         steps = (self.rungs - 1) if self.rungs else steps_of(float(refused.sum()), self.refused)
         rungs.move(moved(rungs.powers, refused, steps), rng)
-        rungs.round_ends = rungs.sweep + 2 * len(seen.log_likelihoods)
-
-
-def prior_log_likelihoods(
-    tempering: Tempering, rng: np.random.Generator, draws: int, power: str
-) -> Floats:
-    """The log likelihoods of independent draws of the prior."""
-    found = np.full(draws, -np.inf)
-    with np.errstate(all="ignore"):
-        for k in range(draws):
-            drawn = tempering.drawn(rng)
-            if drawn is not None:
-                state = {**drawn, power: np.float64(0.0)}
-                told = tempering.program.deterministics(state, tempering.constants)
-                found[k] = told[tempering.log_likelihood]
-    return found
+        rungs.round_ends = rungs.sweep + 2 * seen.sweeps

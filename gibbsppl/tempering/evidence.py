@@ -6,7 +6,7 @@ Comes in: a sampler, a method. Goes out: an `Evidence`. Each method is a row of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,9 +18,10 @@ from gibbsppl.run.choice import Asked
 from gibbsppl.run.sampling import run
 from gibbsppl.runtime.types import Floats
 from gibbsppl.tempering import stones
-from gibbsppl.tempering.chib import chib, exchangeable
+from gibbsppl.tempering.chib import chib, exchangeable, is_suited
 from gibbsppl.tempering.engine import RUNGS
-from gibbsppl.tempering.sampling import Compile, Sampling, hot, prior_of
+from gibbsppl.tempering.ladder import first
+from gibbsppl.tempering.sampling import STEPS, Compile, Sampling, hot, prior_of
 from gibbsppl.tempering.stones import Estimate, combined
 
 # The share of swaps refused: half of what is best for trips from end to end, as the variance of
@@ -100,7 +101,7 @@ def _along_powers(
         progress=settings.progress,
     )
     rungs = [c.state[RUNGS] for c in result.chains]
-    each = [estimate(r.powers, np.array(r.seen.log_likelihoods)) for r in rungs]
+    each = [estimate(r.powers, r.seen.log_likelihoods) for r in rungs]
     found = combined(each)
     if not np.isfinite(found.value):
         raise RunError(
@@ -140,9 +141,8 @@ def _by_ordinates(model: Sampling, compiled: Compile, settings: Run) -> Evidence
 
 
 CHIB = "Chib's method"
-ABOUT_CHIB = "it was asked for; each draw has a density, and together they have the posterior's"
+ABOUT_CHIB = "each draw has a density, and together they have that of the posterior at a point"
 
-# The first one is the default.
 METHODS: Mapping[str, Method] = {
     "stepping stone": _by_powers(
         "stepping stones",
@@ -161,15 +161,27 @@ METHODS: Mapping[str, Method] = {
 def evidence(
     model: Sampling, compiled: Compile, method: str | None, settings: Run
 ) -> Evidence:
-    """The evidence of a model by a method, by default the first one."""
-    name = next(iter(METHODS)) if method is None else method
-    if name not in METHODS:
+    """The evidence of a model by a method, by default the one that suits its prior."""
+    if method is not None and method not in METHODS:
         expected = f"expected one of {', '.join(map(repr, METHODS))}"
-        near = did_you_mean(name, METHODS)
-        raise RunError(f"evidence: found method={name!r}, {expected}.{near}")
+        near = did_you_mean(method, METHODS)
+        raise RunError(f"evidence: found method={method!r}, {expected}.{near}")
     if settings.draws < FEWEST_DRAWS:
         raise RunError(
             f"evidence: found draws={settings.draws}, expected {FEWEST_DRAWS} at least."
         )
     check_prior(model)
-    return METHODS[name].found(model, compiled, settings)
+    if method is None:
+        return _by_default(model, compiled, settings)
+    return METHODS[method].found(model, compiled, settings)
+
+
+def _by_default(model: Sampling, compiled: Compile, settings: Run) -> Evidence:
+    """The evidence by stepping stones, or where the prior is vague, by ordinates if these suit."""
+    made = hot(model, compiled)
+    chain = settings.starts()[0][0]
+    powers = first(made.log_likelihoods(chain.rng), STEPS)
+    if not made.is_vague(powers) or not is_suited(model) or any(exchangeable(model, chain)):
+        return METHODS["stepping stone"].found(model, compiled, settings)
+    found = METHODS["chib"].found(model, compiled, settings)
+    return replace(found, why=f"the prior is vague, so that ladders from it are long; {ABOUT_CHIB}")

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over
+from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over, dims_of
 from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.errors import RunError
@@ -109,13 +109,14 @@ def _parted(statement: Statement, graph: Graph, data: Values) -> _Parted:
     s, name = statement, statement.target.array.name
     if s.known == 1:
         return _Parted((Potential(s.name, s.log_density, s.over, of=name),))
-    if s.event:
+    if dims_of(s.target) & set(s.event):
         raise RunError(
             f"{s.name}: some values of {s.family.name} are missing; the density of the others to a "
             "power is known for single numbers alone. Leave incomplete values out of the data."
         )
     own = fresh(f"{name}.observed", graph.variables)
-    variable = replace(graph.variables[name], name=own, kind="data")
+    before = graph.variables[name]
+    variable = replace(before, name=own, kind="data" if before.of is None else "index")
     known = Leaf(s.target.array.renamed(own), *s.target.indices)
     density = s.known * s.log_density.xreplace({s.target: known})
     potential = Potential(fresh(f"{s.name}.observed", {f.name for f in graph.factors}), density,

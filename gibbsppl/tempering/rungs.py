@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,23 +29,36 @@ class Seen:
     """What was seen since the powers stand where they are.
 
     ``swapped`` is for each pair of neighbours the sum of the probabilities of their swaps, of which
-    there were ``tries``. ``replicas`` are those on the rungs, ``came_from`` the end of the ladder
-    that each was at last (0, 1; -1 for none), ``trips`` the number of ways from the last power to
-    the first one and back. ``log_likelihoods`` has those of all rungs after each sweep.
+    there were ``tries``. ``replicas`` are those on the rungs, ``ends`` the ends of the ladder that
+    each has been at, ``trips`` the number of ways from power 1 to the first one and back. ``told``
+    has room for the log likelihoods of all rungs after each sweep.
     """
 
     swapped: Floats
     tries: Floats
     replicas: list[int]
-    came_from: list[int]
+    ends: list[str]
+    told: Floats
     trips: int = 0
-    log_likelihoods: list[Floats] = field(default_factory=list)
+    sweeps: int = 0
 
     @classmethod
     def of(cls, rungs: int) -> Seen:
         """Nothing, of so many rungs."""
-        pairs = np.zeros(max(0, rungs - 1))
-        return cls(pairs, pairs.copy(), [*range(rungs)], [-1] * rungs)
+        pairs, told = np.zeros(max(0, rungs - 1)), np.empty((FIRST_ROUND, rungs))
+        return cls(pairs, pairs.copy(), [*range(rungs)], [""] * rungs, told)
+
+    @property
+    def log_likelihoods(self) -> Floats:
+        """The log likelihoods of all rungs, a row for each sweep."""
+        return self.told[: self.sweeps]
+
+    def tell(self, log_likelihoods: Floats) -> None:
+        """Keep the log likelihoods after a sweep."""
+        if self.sweeps == len(self.told):
+            self.told = np.concatenate([self.told, np.empty_like(self.told)])
+        self.told[self.sweeps] = log_likelihoods
+        self.sweeps += 1
 
     @property
     def swap_rates(self) -> Floats:
@@ -56,8 +69,11 @@ class Seen:
     def pass_by(self) -> None:
         """Take note of the replicas at both ends."""
         first, last = self.replicas[0], self.replicas[-1]
-        self.trips += self.came_from[last] == 0 and len(self.replicas) > 1
-        self.came_from[first], self.came_from[last] = 0, 1
+        if self.ends[last] == "last, first":
+            self.trips += 1
+        self.ends[last] = "last"
+        if self.ends[first] == "last" and first != last:
+            self.ends[first] = "last, first"
 
 
 @dataclass(slots=True)
@@ -80,7 +96,7 @@ class Rungs:
     @classmethod
     def of(cls, start: Chain, powers: Floats, power: str, names: tuple[str, ...]) -> Rungs:
         """Rungs that all start at the state of a chain."""
-        own = [Chain(dict(start.state), rng) for rng in start.rng.spawn(len(powers))]
+        own = [Chain(copy.deepcopy(start.state), rng) for rng in start.rng.spawn(len(powers))]
         made = cls(powers, own, power, names, Seen.of(len(powers)))
         made.put_powers()
         return made

@@ -26,7 +26,7 @@ from gibbsppl.run.choice import Asked, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import RunResult, run
 from gibbsppl.runtime.types import Floats
-from gibbsppl.tempering.engine import RUNGS, Prior, Tempering, prior_log_likelihoods
+from gibbsppl.tempering.engine import RUNGS, Prior, Tempering, drawn_from
 from gibbsppl.tempering.graph import Tempered, tempered
 from gibbsppl.tempering.ladder import REFUSED, between, first
 from gibbsppl.tempering.rungs import Rungs, in_lines, in_words
@@ -104,22 +104,39 @@ class Hot:
         return Tempering(found, *fixed, augments=augments)
 
     def powers(
-        self, tempering: Tempering, rng: np.random.Generator, *, with_prior: bool = False
+        self, rungs: int | None, rng: np.random.Generator, *, with_prior: bool = False
     ) -> Floats:
         """The first ladder: from the prior, or from where all data count as one observation.
 
-        A prior under which log likelihoods differ by more than the square of the number of
-        observations is vague, and left out unless it is needed.
+        A vague prior is left out unless it is needed.
         """
-        steps = STEPS if tempering.rungs is None else tempering.rungs - 1
-        count = self.graph.observations
-        if self.prior is not None:
-            told = prior_log_likelihoods(tempering, rng, PRIOR_DRAWS, self.graph.power)
-            found = first(told, steps)
-            if found is not None and (with_prior or found[1] >= count**-2.0):
-                return found
-        powers = between(1.0 / count, steps - with_prior)
+        steps = STEPS if rungs is None else rungs - 1
+        found = None if self.prior is None else first(self.log_likelihoods(rng), steps)
+        if found is not None and (with_prior or not self.is_vague(found)):
+            return found
+        powers = between(1.0 / self.graph.observations, steps - with_prior)
         return np.concatenate([[0.0], powers]) if with_prior else powers
+
+    def is_vague(self, powers: Floats | None) -> bool:
+        """Whether a prior, from which a ladder begins so, is vague.
+
+        Log likelihoods of its draws differ by more than the square of the number of observations,
+        and by so much that the steps of the first ladder would be too long.
+        """
+        least = min(self.graph.observations**-2.0, np.exp(-STEPS))
+        return powers is None or bool(powers[1] < least)
+
+    def log_likelihoods(self, rng: np.random.Generator) -> Floats:
+        """The log likelihoods of independent draws of the prior."""
+        own, found = self.sampler, np.full(PRIOR_DRAWS, -np.inf)
+        with np.errstate(all="ignore"):
+            for k in range(PRIOR_DRAWS):
+                drawn = drawn_from(self.prior, rng)
+                if drawn is not None:
+                    state = {**drawn, self.graph.power: np.float64(0.0)}
+                    told = own.program.deterministics(state, own.prepared)
+                    found[k] = told[self.graph.log_likelihood]
+        return found
 
     def start(
         self,
@@ -136,7 +153,7 @@ class Hot:
         ``is_given``, it begins at the start.
         """
         (own,) = chain.rng.spawn(1)
-        powers = self.powers(tempering, own, with_prior=with_prior)
+        powers = self.powers(tempering.rungs, own, with_prior=with_prior)
         state = {n: chain.state[n] for n in self.names}
         program, constants = self.sampler.program, self.sampler.prepared
         state[self.graph.power] = np.float64(1.0)
@@ -164,6 +181,11 @@ def tempered_run(
     own, told, keep = made.sampler, made.graph.log_likelihood, how["keep"]
     sweeps = len(starts) * (how["warmup"] + how["draws"] * how["thin"])
     names = (keep,) if isinstance(keep, str) else keep
+    for name in names or ():
+        if name in own.program.auxiliary and name not in made.model.program.auxiliary:
+            raise RunError(
+                f"keep: {name!r} is a variable of the tempered program alone; leave it out."
+            )
     engine = made.engine(asked, sweeps, names or (), checked_rungs(temper), REFUSED)
     result = run(
         own.program,
