@@ -337,6 +337,15 @@ def test_methods_that_do_not_apply_are_refused_by_name():
         found(sampler, None, draws=2)
 
 
+def test_a_model_without_latent_variables_has_its_likelihood():
+    with gp.Model(name="known") as m:
+        gp.Poisson("y", 2.5, observed=3)
+    evidence = found(gp.compile(m), "stepping stone")
+
+    assert evidence.value == pytest.approx(stats.poisson.logpmf(3, 2.5), rel=1e-12)
+    assert evidence.error == pytest.approx(0, abs=1e-12)
+
+
 def test_it_says_how_it_was_found():
     sampler, exact = known("coin")
     evidence = found(sampler, None)

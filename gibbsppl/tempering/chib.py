@@ -84,7 +84,16 @@ class _Ordinates:
                 f"{model.graph.name}: Chib's method needs the density of each draw, and "
                 f"{', '.join(sorted(missing))} is drawn in parts; {ADVICE}."
             )
+        for step in plain:
+            for other in plain:
+                if step is not other and set(step.variables) & set(other.variables):
+                    raise _refused(model.graph, step, "it is one of several of an array")
         leaves = set(schedule.leaves)
+        for step in plain:
+            absent = own - leaves - set(schedule.graph_of(step).drawn)
+            if step not in blocks and absent:
+                why = f"{', '.join(sorted(absent))} is integrated out of it"
+                raise _refused(model.graph, step, why)
         blocks.sort(key=lambda s: (not leaves.isdisjoint(s.variables), s.support.is_discrete))
         for k, step in enumerate(blocks):
             before = {n for s in blocks[:k] for n in s.variables}

@@ -69,15 +69,6 @@ class Run:
     progress: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A way to the evidence: its name, what it asks for, in words, and its function."""
-
-    name: str
-    about: str
-    found: Callable[[Sampling, Compile, Run], Evidence]
-
-
 def _along_powers(
     name: str,
     about: str,
@@ -106,7 +97,7 @@ def _along_powers(
     if not np.isfinite(found.value):
         raise RunError(
             f"{model.graph.name}: found no finite evidence by {name}: the likelihood is zero for "
-            "many draws of the prior; use method='stepping stones', with more draws."
+            "draws of the prior; use method='stepping stone' with more draws, or a narrower prior."
         )
     powers = sorted({len(r.powers) for r in rungs})
     some = " to ".join(map(str, powers[:: max(1, len(powers) - 1)]))
@@ -124,12 +115,6 @@ def check_prior(model: Sampling) -> None:
         )
 
 
-def _by_powers(
-    name: str, about: str, estimate: Callable[[Floats, Floats], Estimate]
-) -> Method:
-    return Method(name, about, partial(_along_powers, name, about, estimate))
-
-
 def _by_ordinates(model: Sampling, compiled: Compile, settings: Run) -> Evidence:
     """The evidence by the density of the posterior at one point."""
     del compiled
@@ -143,18 +128,21 @@ def _by_ordinates(model: Sampling, compiled: Compile, settings: Run) -> Evidence
 CHIB = "Chib's method"
 ABOUT_CHIB = "each draw has a density, and together they have that of the posterior at a point"
 
-METHODS: Mapping[str, Method] = {
-    "stepping stone": _by_powers(
+# By name: from a sampler, a function that compiles, and settings.
+METHODS: Mapping[str, Callable[[Sampling, Compile, Run], Evidence]] = {
+    "stepping stone": partial(
+        _along_powers,
         "stepping stones",
         "the prior is proper and can be drawn, and no rule is needed between powers",
         stones.stepping_stones,
     ),
-    "thermodynamic": _by_powers(
+    "thermodynamic": partial(
+        _along_powers,
         "thermodynamic integration",
         "the prior is proper and can be drawn, and the likelihood is never zero",
         stones.thermodynamic,
     ),
-    "chib": Method(CHIB, ABOUT_CHIB, _by_ordinates),
+    "chib": _by_ordinates,
 }
 
 
@@ -173,7 +161,7 @@ def evidence(
     check_prior(model)
     if method is None:
         return _by_default(model, compiled, settings)
-    return METHODS[method].found(model, compiled, settings)
+    return METHODS[method](model, compiled, settings)
 
 
 def _by_default(model: Sampling, compiled: Compile, settings: Run) -> Evidence:
@@ -182,6 +170,6 @@ def _by_default(model: Sampling, compiled: Compile, settings: Run) -> Evidence:
     chain = settings.starts()[0][0]
     powers = first(made.log_likelihoods(chain.rng), STEPS)
     if not made.is_vague(powers) or not is_suited(model) or any(exchangeable(model, chain)):
-        return METHODS["stepping stone"].found(model, compiled, settings)
-    found = METHODS["chib"].found(model, compiled, settings)
+        return METHODS["stepping stone"](model, compiled, settings)
+    found = METHODS["chib"](model, compiled, settings)
     return replace(found, why=f"the prior is vague, so that ladders from it are long; {ABOUT_CHIB}")

@@ -106,7 +106,7 @@ class Hot:
     def powers(
         self, rungs: int | None, rng: np.random.Generator, *, with_prior: bool = False
     ) -> Floats:
-        """The first ladder: from the prior, or from where all data count as one observation.
+        """The first ladder: from the prior, or from where all data are less than one observation.
 
         A vague prior is left out unless it is needed.
         """
@@ -114,7 +114,7 @@ class Hot:
         found = None if self.prior is None else first(self.log_likelihoods(rng), steps)
         if found is not None and (with_prior or not self.is_vague(found)):
             return found
-        powers = between(1.0 / self.graph.observations, steps - with_prior)
+        powers = between(1.0 / (1 + self.graph.observations), steps - with_prior)
         return np.concatenate([[0.0], powers]) if with_prior else powers
 
     def is_vague(self, powers: Floats | None) -> bool:
