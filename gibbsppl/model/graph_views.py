@@ -69,11 +69,11 @@ class Blanket:
 
 
 def held(graph: Graph) -> tuple[str, ...]:
-    """The random arrays that nothing fills: a run holds them where they are, such as a power."""
+    """The random numbers that nothing fills: a run holds them where they are, such as a power."""
     filled = {s.target.array.name for s in graph.statements}
     filled |= {c.target.array.name for c in graph.constants}
     filled |= {a.name for m in graph.marginals for a in m.arrays}
-    return tuple(n for n in graph.random if n not in filled)
+    return tuple(n for n in graph.random if n not in filled and not graph.variables[n].dims)
 
 
 def dag(graph: Graph) -> nx.DiGraph[str]:
