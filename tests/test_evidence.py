@@ -286,6 +286,25 @@ def test_blocks_of_several_arrays_have_their_density_too():
     assert found(sampler, "chib").value == pytest.approx(exact, rel=1e-12)
 
 
+def test_auxiliary_variables_are_no_part_of_it():
+    x, y = np.array([-1.0, 0.3, 0.8, 2.0]), np.array([0, 1, 0, 1])
+    with gp.Model(coords={"i": 4}, name="logit") as m:
+        b = gp.Normal("b", 0, sigma=2)
+        design = gp.Data("x", x, dims="i")
+        gp.Bernoulli("y", gp.expit(b * design), dims="i", observed=y)
+    sampler = gp.compile(m, rewrites={"Polya-Gamma": True})
+    assert sampler.schedule.auxiliary
+
+    def density(b):
+        fits = stats.bernoulli.logpmf(y, special.expit(b * x)).sum()
+        return np.exp(fits + stats.norm.logpdf(b, 0, 2))
+
+    exact = np.log(integrate.quad(density, -30, 30, limit=200)[0])
+    for method in ("stepping stone", "chib"):
+        evidence = found(sampler, method)
+        assert abs(evidence.value - exact) < 4 * evidence.error
+
+
 def test_paths_of_labels_have_probabilities_that_add_up_to_one():
     rng = np.random.default_rng(1)
     weights, moves = rng.normal(size=(2, 4)), rng.normal(size=(2, 2))

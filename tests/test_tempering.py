@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import sparse, special, stats
 
 import gibbsppl as gp
 from gibbsppl.checks.verification import verify
@@ -215,8 +215,28 @@ def test_a_power_is_no_count_to_be_shared_out():
 
     _, _, heat = heated(m)
     assert heat.schedule.auxiliary == ()
-    with pytest.raises(CompileError, match="share out"):
-        heated(m, rewrites={"share out": True})
+    asked = gp.compile(m, rewrites={"share out": True})
+    with pytest.raises(CompileError, match=r"at powers of the likelihood: .*share out"):
+        asked.sample(10, temper=True, progress=False)
+
+
+def test_of_a_sparse_array_all_cells_count():
+    counts = np.array([[2, 0, 0], [0, 0, 1], [0, 3, 0], [0, 0, 0]])
+    state = {"a": np.array([0.5, 1.0, 2.0, 0.1]), "power": 0.3}
+    found = []
+    for observed_ in (counts, sparse.csr_array(counts)):
+        with gp.Model(coords={"i": 4, "j": 3}, name="cells") as m:
+            a = gp.Gamma("a", 1, rate=1, dims="i")
+            gp.Poisson("y", a, dims=("i", "j"), observed=observed_)
+        _, hot, heat = heated(m)
+        told = heat.program.deterministics(state, heat.constants)[hot.log_likelihood]
+        found.append((float(told), log_joint(hot.graph, {**hot.data, **state})))
+
+    wanted = stats.poisson.logpmf(counts, state["a"][:, None]).sum()
+    assert [told for told, _ in found] == pytest.approx([wanted, wanted], rel=1e-12)
+    assert [joint for _, joint in found] == pytest.approx(
+        [0.3 * wanted - state["a"].sum()] * 2, rel=1e-12
+    )
 
 
 def test_what_cannot_be_tempered_is_refused_by_name():

@@ -17,7 +17,7 @@ import numpy as np
 from gibbsppl.cache.derivation import Derivation
 from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.program import Prepared, Program, State
-from gibbsppl.errors import ModelError, RunError
+from gibbsppl.errors import CompileError, ModelError, RunError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import simulate
 from gibbsppl.model.graph import Graph
@@ -213,7 +213,10 @@ def hot(model: Sampling, compiled: Compile) -> Hot:
     ``compiled`` makes a sampler of a graph, its data, coords and settings.
     """
     found = tempered(model.graph, model.data)
-    made = compiled(found.graph, found.data, model.coords, model.settings)
+    try:
+        made = compiled(found.graph, found.data, model.coords, model.settings)
+    except CompileError as error:
+        raise CompileError(f"at powers of the likelihood: {error}") from error
     return Hot(model, made, found, *prior_of(model.graph, model.data))
 
 
