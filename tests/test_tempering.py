@@ -101,7 +101,7 @@ MODELS = {
     "topics": topics,
     "pumps": pumps.model,
     "seeds": seeds.model,
-    "hidden Markov": hidden_markov.model,
+    "hidden_markov": hidden_markov.model,
     "ising": lambda: ising.model(3, 3),
     "missing": missing,
     "ordered": ordered,
@@ -172,7 +172,7 @@ def test_of_values_that_are_missing_in_part_the_observed_ones_count():
     assert sampler.graph.drawn == ("mu", "tau", "y", "new")
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [n for n in MODELS if n not in ALL_NAMES or n == "seeds"])
 def test_every_step_draws_from_its_conditional_at_a_power(name):
     _, hot, heat = heated_model(name)
     schedule = heat.schedule

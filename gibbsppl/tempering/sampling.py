@@ -32,7 +32,7 @@ from gibbsppl.tempering.ladder import REFUSED, between, first
 from gibbsppl.tempering.rungs import Rungs, in_lines, in_words
 
 # Draws of the prior that a first ladder is found from, and its steps.
-PRIOR_DRAWS, STEPS = 200, 8
+PRIOR_DRAWS, STEPS = 60, 8
 
 
 class Sampling(Protocol):
