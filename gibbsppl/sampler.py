@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gibbsppl.arguments import GivenArray, methods_told
+from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.errors import RunError
+from gibbsppl.fits.methods import Fitting
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import Pilots
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
@@ -34,6 +35,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
+from gibbsppl.predict.methods import Predicting
 from gibbsppl.run.choice import Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
@@ -46,9 +48,7 @@ if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
-    from gibbsppl.predict.deviance import Dic
-    from gibbsppl.predict.prediction import Prediction
-    from gibbsppl.predict.step_moments import What
+    from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
     from gibbsppl.tempering.evidence import Evidence
 
@@ -77,7 +77,7 @@ def compiled(
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler:
+class Sampler(Predicting, Fitting):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
@@ -251,7 +251,7 @@ class Sampler:
             result, made = tempered_run(hot(self, compiled), starts, temper, asked, how, given)
         by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
         started = {"seed": sequence.entropy, **made, "started_by_rule": by_rule}
-        return self._draws(result, started)
+        return self.as_draws(result, started)
 
     def evidence(
         self,
@@ -292,7 +292,7 @@ class Sampler:
 
         return loops_of(self.schedule, self.data, self.prepared, dtype, keep)
 
-    def _draws(self, result: RunResult, started: Attributes) -> Draws:
+    def as_draws(self, result: RunResult, started: Attributes) -> Draws:
         """The draws with the names of their dims, their coords, the data, and how they were made.
 
         ``started`` says where the chains have started, and what has made their sweeps.
@@ -357,53 +357,9 @@ class Sampler:
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 
-    def predict(
-        self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
-    ) -> Prediction:
-        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
-        from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
-
-        return predicted(self.graph, self.data, draws, new, name)
-
-    def deviance(self, draws: Draws) -> Draws:
-        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
-
-        ``p`` is the density of all observations, constants included.
-        """
-        from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
-
-        return with_deviance(self.graph, self.data, draws)
-
-    def dic(self, draws: Draws, *, seed: int = 0) -> Dic:
-        """The deviance information criterion of draws of several chains, printed as a table.
-
-        The penalty pD is Plummer's: how much better new observations, simulated by ``seed``, fit
-        their own draw than one of another chain.
-        """
-        from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
-
-        return dic(self.graph, self.data, draws, seed=seed)
-
-    def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
-        """For each draw, the mean of a variable's exact conditional given all other variables.
-
-        Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
-        drawn from a closed form (default: all); the draws have all that these depend on.
-        """
-        return self._conditionals(draws, names, "mean")
-
-    def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
-        """For each draw, the standard deviation of a variable's exact conditional."""
-        return self._conditionals(draws, names, "sd")
-
-    def conditional_probabilities(
-        self, draws: Draws, names: str | Sequence[str] | None = None
-    ) -> Draws:
-        """For each draw, the probabilities of labels given all other variables, along a new dim."""
-        return self._conditionals(draws, names, "probabilities")
-
-    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
-        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
-
-        model = Conditionals(self.schedule, self.program, self.constants, self.data)
-        return model.of(draws, names, what)
+    def read_by(self, by: Mapping[str, By]) -> Sampler:
+        """The sampler of the same model in one graph, its conditionals read otherwise."""
+        return self._with(
+            kernels={}, order=(), scan="systematic", collapse=(), approximate=False,
+            interweave=False, by=by,
+        )  # fmt: skip

@@ -239,7 +239,11 @@ class Normaliser:
     def of_joint(self) -> Floats:
         """The normal log density of all elements that are drawn jointly."""
         joint = joint_in(self.constants, self.step.variables)
-        return np.asarray(joint.log_normalised(self.values, self.given), dtype=np.float64)
+        mean = joint.mean(self.values, self.given)
+        away = joint.flat(self.values) - joint.flat(mean)
+        factor = np.linalg.cholesky(joint.precision(self.given))
+        own = np.log(np.diagonal(factor)) - np.log(2 * np.pi) / 2
+        return np.concatenate([own, -((away @ factor) ** 2) / 2], dtype=np.float64)
 
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""

@@ -5,6 +5,7 @@
 - the functions ``<name>_given_rest``: `natural` parameters, `labels`, `joint` (quadratic log
   densities), `moves` (log densities); by colour: `by_colour` (lattices), `element_loops` and
   `columns` (multilinear forms)
+- means and modes in place of draws: `readings`
 - the sweep: `sweep`, `units` of a scan, `interweaving`; `elements` and `places` (what is drawn, and
   where draws go); `scan_loops` that Numba compiles, with their `scan_text`
 - what the state keeps: `maintained` arrays, `maintained_forms`

@@ -18,7 +18,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, arrays_in
 from gibbsppl.algebra.functions import INDICATORS, Equals, Where
-from gibbsppl.algebra.notation import Notation
+from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.recursions import Recursion, Step
 from gibbsppl.algebra.supports import Support
@@ -40,7 +40,8 @@ class Variable:
     """An array: the name, a dim for each axis, and the kind.
 
     ``random`` arrays are in the state of a chain; ``data`` and ``index`` arrays never change.
-    ``of`` is the dim into which an integer array points, if it does (an index, a label).
+    ``of`` is the dim into which an integer array points, if it does (an index, a label). ``sign``
+    says how elements are written that are moments of others.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Variable:
     kind: Kind
     integer: bool = False
     of: Dim | None = None
+    sign: Sign | None = None
 
 
 @dataclass(frozen=True, slots=True)

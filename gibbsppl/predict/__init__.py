@@ -4,5 +4,6 @@
   `along_draws` makes all draws one more dimension of it
 - Rao-Blackwell estimates: `conditional_means`, by `step_moments` of one step along draws
 - `deviance` and DIC
+- the `methods` of a sampler that ask for these
 - draws from the `prior`, which need no run
 """

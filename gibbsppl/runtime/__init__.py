@@ -4,6 +4,7 @@ All that a generated module calls is exported here. The rooms:
 
 - functions of expressions: `functions`, some `by_scipy`; `incomplete`, `normalisers`, `passage`,
   `near_zero`, `remainder`, `stirling` have their digits
+- what nothing draws: `probabilities` of labels, `climbing` to modes
 - draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
@@ -21,6 +22,7 @@ All that a generated module calls is exported here. The rooms:
 - types of arguments and results: `types`
 """
 
+from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
     log_concave,
     log_concave_colours,
@@ -58,6 +60,7 @@ from gibbsppl.runtime.functions import (
     at_most,
     below,
     cos,
+    digamma,
     equals,
     exp,
     expit,
@@ -107,7 +110,13 @@ from gibbsppl.runtime.functions import (
 )
 from gibbsppl.runtime.gate_odds import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.joint import Joint, drawn
-from gibbsppl.runtime.label_chains import chain, known_labels, smoothed
+from gibbsppl.runtime.label_chains import (
+    chain,
+    chain_probabilities,
+    known_labels,
+    likeliest_chain,
+    smoothed,
+)
 from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
@@ -136,6 +145,7 @@ from gibbsppl.runtime.places import (
     rows_of,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
+from gibbsppl.runtime.probabilities import likeliest, probabilities
 from gibbsppl.runtime.remainder import remainder
 from gibbsppl.runtime.scans import (
     owned,
@@ -279,9 +289,15 @@ __all__ = [
     "binomial",
     "centred",
     "chain",
+    "chain_probabilities",
     "chart_colours",
     "chi_squared",
+    "climb",
+    "climb_colours",
+    "climb_elements",
+    "climb_part",
     "cos",
+    "digamma",
     "dirichlet",
     "discrete_uniform",
     "drawn",
@@ -299,6 +315,7 @@ __all__ = [
     "geometric",
     "half_normal",
     "inner",
+    "inside",
     "inverse",
     "inverse_gamma",
     "inverse_gaussian",
@@ -306,6 +323,8 @@ __all__ = [
     "known_labels",
     "labels",
     "laplace",
+    "likeliest",
+    "likeliest_chain",
     "log",
     "log1p",
     "log_add_exp",
@@ -356,6 +375,7 @@ __all__ = [
     "poisson",
     "polya_gamma",
     "positions",
+    "probabilities",
     "proposal_move",
     "reciprocal",
     "remainder",

@@ -53,6 +53,8 @@ class Step:
     kept: tuple[NaturalParameter, ...] = ()
     alpha: float | None = None
     asked: Kernel | None = None
+    # The draw whose conditional the step reads otherwise, if it is no draw.
+    instead_of: Step | None = None
     # How values are moved, or drawn without a family.
     kernel: str = ""
     # Axes of the array along which elements are moved as one vector.
@@ -228,6 +230,34 @@ class Step:
 
     def lower(self, workshop: Any) -> None:
         """The statements of the step in a sweep as a value (`gibbsppl.code.lowering`)."""
+        raise NotImplementedError
+
+    # Generated code of other readings of the conditional (`gibbsppl.kernels.by_mean`)
+
+    def functions_by_mean(self, module: Any, taken: Any) -> list[str]:
+        """Further functions where the step takes the moments of its conditional."""
+        del module, taken
+        return []
+
+    def lines_by_mean(self, module: Any, taken: Any) -> list[str]:
+        """The lines of a sweep that take the moments of the conditional."""
+        raise NotImplementedError
+
+    def functions_by_mode(self, module: Any, taken: Any) -> list[str]:
+        """Further functions where the step takes the mode of its conditional."""
+        del module, taken
+        return []
+
+    def lines_by_mode(self, module: Any, taken: Any) -> list[str]:
+        """The lines of a sweep that put the variable to the mode of the conditional."""
+        raise NotImplementedError
+
+    def lower_by_mode(self, workshop: Any, taken: Any) -> None:
+        """The statements that put the variable to the mode, in a sweep as a value."""
+        raise NotImplementedError
+
+    def lower_by_mean(self, workshop: Any, taken: Any) -> None:
+        """The statements that take the moments, in a sweep as a value."""
         raise NotImplementedError
 
     @property

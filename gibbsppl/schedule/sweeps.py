@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gibbsppl.derive.contractions import Contribution
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import StandIn
@@ -28,6 +29,7 @@ class Schedule:
     symmetric one takes all forwards and then backwards. ``interwoven`` are the
     non-centred updates, by name of step: stand-ins are computed before the draw, what they stand
     for after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
+    ``bound`` has the terms of the evidence lower bound, where variables are read by their means.
     """
 
     graph: Graph
@@ -42,6 +44,7 @@ class Schedule:
     weights: tuple[float, ...] = ()
     interwoven: Mapping[str, NonCentred] = field(default_factory=dict)
     leaves: tuple[str, ...] = ()
+    bound: tuple[Contribution, ...] = ()
 
     @property
     def whole(self) -> Graph:
@@ -104,7 +107,8 @@ class Schedule:
 
     def graph_of(self, step: Step) -> Graph:
         """The graph in which a step draws."""
-        return self.graphs[self.steps.index(step)]
+        found = zip(self.steps, self.graphs, strict=True)
+        return next(graph for s, graph in found if step in (s, s.instead_of))
 
     def step(self, name: str) -> Step:
         """The step of this name, or the step that draws the statement of this name."""

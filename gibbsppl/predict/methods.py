@@ -1,0 +1,88 @@
+"""The methods of a sampler that ask draws: predictions, deviance, moments of conditionals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gibbsppl.arguments import GivenArray
+from gibbsppl.code.program import Constants, Program
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.output.draws import Draws
+from gibbsppl.schedule.sweeps import Schedule
+
+if TYPE_CHECKING:
+    from gibbsppl.predict.deviance import Dic
+    from gibbsppl.predict.prediction import Prediction
+    from gibbsppl.predict.step_moments import What
+
+
+class Predicting:
+    """What a sampler computes of draws, its own or others of the model."""
+
+    __slots__ = ()
+    graph: Graph
+    data: Values
+    program: Program
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of a sweep."""
+        raise NotImplementedError
+
+    @property
+    def constants(self) -> Constants:
+        """The constants that sweeps read beside the state."""
+        raise NotImplementedError
+
+    def predict(
+        self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
+    ) -> Prediction:
+        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
+        from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
+
+        return predicted(self.graph, self.data, draws, new, name)
+
+    def deviance(self, draws: Draws) -> Draws:
+        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
+
+        ``p`` is the density of all observations, constants included.
+        """
+        from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
+
+        return with_deviance(self.graph, self.data, draws)
+
+    def dic(self, draws: Draws, *, seed: int = 0) -> Dic:
+        """The deviance information criterion of draws of several chains, printed as a table.
+
+        The penalty pD is Plummer's: how much better new observations, simulated by ``seed``, fit
+        their own draw than one of another chain.
+        """
+        from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
+
+        return dic(self.graph, self.data, draws, seed=seed)
+
+    def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
+        """For each draw, the mean of a variable's exact conditional given all other variables.
+
+        Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
+        drawn from a closed form (default: all); the draws have all that these depend on.
+        """
+        return self._conditionals(draws, names, "mean")
+
+    def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
+        """For each draw, the standard deviation of a variable's exact conditional."""
+        return self._conditionals(draws, names, "sd")
+
+    def conditional_probabilities(
+        self, draws: Draws, names: str | Sequence[str] | None = None
+    ) -> Draws:
+        """For each draw, the probabilities of labels given all other variables, along a new dim."""
+        return self._conditionals(draws, names, "probabilities")
+
+    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
+        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
+
+        model = Conditionals(self.schedule, self.program, self.constants, self.data)
+        return model.of(draws, names, what)
