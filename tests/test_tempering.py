@@ -252,6 +252,12 @@ def test_what_cannot_be_tempered_is_refused_by_name():
         gp.compile(prior).sample(10, temper=True, progress=False)
     with pytest.raises(RunError, match="y: some values of MvNormal are missing"):
         gp.compile(vectors).sample(10, temper=True, progress=False)
+    read = gp.compile(pumps.model(), by={"theta": "mean"})
+    with pytest.raises(RunError, match=r"theta is no draw.*compile the model without by="):
+        read.sample(10, temper=True, progress=False)
+    near = gp.compile(topics(), collapse=("theta", "phi"), approximate=True)
+    with pytest.raises(RunError, match="labels are drawn approximately"):
+        near.evidence(progress=False)
     with pytest.raises(RunError, match="temper: found 1, expected True, or a number of powers"):
         gp.compile(pumps.model()).sample(10, temper=1, progress=False)
 

@@ -21,7 +21,14 @@ from gibbsppl.tempering import stones
 from gibbsppl.tempering.chib import chib, exchangeable, is_suited
 from gibbsppl.tempering.engine import RUNGS
 from gibbsppl.tempering.ladder import first
-from gibbsppl.tempering.sampling import STEPS, Compile, Sampling, hot, prior_of
+from gibbsppl.tempering.sampling import (
+    STEPS,
+    Compile,
+    Sampling,
+    check_draws,
+    hot,
+    prior_of,
+)
 from gibbsppl.tempering.stones import Estimate, combined
 
 # The share of swaps refused: half of what is best for trips from end to end, as the variance of
@@ -158,6 +165,7 @@ def evidence(
         raise RunError(
             f"evidence: found draws={settings.draws}, expected {FEWEST_DRAWS} at least."
         )
+    check_draws(model)
     check_prior(model)
     if method is None:
         return _by_default(model, compiled, settings)

@@ -212,12 +212,28 @@ def hot(model: Sampling, compiled: Compile) -> Hot:
 
     ``compiled`` makes a sampler of a graph, its data, coords and settings.
     """
+    check_draws(model)
     found = tempered(model.graph, model.data)
     try:
         made = compiled(found.graph, found.data, model.coords, model.settings)
     except CompileError as error:
         raise CompileError(f"at powers of the likelihood: {error}") from error
     return Hot(model, made, found, *prior_of(model.graph, model.data))
+
+
+def check_draws(model: Sampling) -> None:
+    """Raise unless a sweep leaves the posterior as it is."""
+    name, settings = model.graph.name, model.settings
+    if settings["by"]:
+        raise RunError(
+            f"{name}: {', '.join(settings['by'])} is no draw (by={settings['by']!r}), so that a "
+            "sweep does not leave the posterior at a power as it is; compile the model without by=."
+        )
+    if settings["approximate"]:
+        raise RunError(
+            f"{name}: labels are drawn approximately, so that a sweep does not leave the posterior "
+            "at a power as it is; compile the model without approximate=True."
+        )
 
 
 def prior_of(graph: Graph, data: Values) -> tuple[Prior | None, str]:
