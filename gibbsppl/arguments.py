@@ -91,6 +91,10 @@ MAPPINGS = Kind(
     or (isinstance(value, Sequence) and all(isinstance(v, Mapping) for v in value)),
     "a dict, or a list of one for each chain",
 )
+STARTS = Kind(
+    lambda value: MAPPINGS.fits(value) or hasattr(type(value), "starts"),
+    "a dict, a list of one for each chain, or a fit",
+)
 PATH = Kind(_is_path, "the path of a file")
 MODEL = Kind(lambda value: hasattr(type(value), "graph"), "a gp.Model")
 DRAWS = Kind(lambda value: hasattr(type(value), "stacked"), "draws, as sample() returns them")

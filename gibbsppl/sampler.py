@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
+    from gibbsppl.checks.transition import TransitionMatrix
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
@@ -168,6 +169,31 @@ class Sampler(Predicting, Fitting):
 
         return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
 
+    def transition_matrix(self) -> TransitionMatrix:
+        """The exact transition matrix of a sweep, where all latent variables are labels.
+
+        Printed, it says whether a sweep leaves the exact posterior as it is and is reversible, and
+        how fast a chain converges: the second largest eigenvalue, the spectral gap, the relaxation
+        and the mixing time, in sweeps; ``autocorrelation_time(function)`` is that of a function of
+        the state. Labels are drawn exactly, or moved by `gp.RandomWalk` (one that adapts at the
+        scale 1, where it starts), by a `gp.Proposal` whose ``log_density`` is the log of the
+        probability itself, or by cycles and mixtures of these, in any scan. Raises `CompileError`
+        for other variables and kernels, and above 4096 states.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="two") as two:
+        ...     a, b = gp.Bernoulli("a", 0.5), gp.Bernoulli("b", 0.5)
+        ...     y = gp.Bernoulli("y", 0.1 + 0.8 * a * b, observed=1)
+        >>> found = gp.compile(two, scan="random").transition_matrix()
+        >>> found.passed, found.is_reversible, round(found.spectral_gap, 3)
+        (True, True, 0.51)
+        >>> round(found.autocorrelation_time(lambda state: state["a"]), 3)
+        2.404
+        """
+        from gibbsppl.checks.enumeration import transition_matrix  # noqa: PLC0415  (on request)
+
+        return transition_matrix(self.graph, self.program, self.schedule, self.data)
+
     def _with(self, data: Values | None = None, **changes: object) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
         settings = checked_settings(**{**self.settings, **changes})
@@ -183,6 +209,13 @@ class Sampler(Predicting, Fitting):
     def _starts(
         self, chains: int, seed: Seed, init: Init, engine: Engine
     ) -> tuple[list[Chain], dict[str, str]]:
+        if self.settings["by"]:
+            from gibbsppl.fits.points import moments_at  # noqa: PLC0415  (draws need none)
+
+            found, notes = self._with(by={}).initial_states(chains, seed, init)
+            for chain in found:
+                chain.state |= moments_at(self.schedule, {**self.derivation.known, **chain.state})
+            return found, notes
         pilots = Pilots(self.graph, self.data, self.program, self.prepared, engine)
         return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
 
@@ -213,12 +246,13 @@ class Sampler(Predicting, Fitting):
         ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
         recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
-        one such mapping for each chain. ``keep`` names the variables to keep. By default these are
-        all of the model's but labels and counts, each with draws of more than 64 MiB: a line on
-        stderr and ``draws.left_out`` say so. Whole numbers have the smallest integer type that
-        holds their support, which products can leave. ``backend`` is ``"numpy"``, ``"compiled"``
-        (loops, by Numba) or ``"auto"``: loops if these save more than compiling takes. ``threads``
-        share large loops of one chain, ``dtype="float32"`` halves large arrays (docs/sampling.md).
+        one such mapping for each chain, and of a fit each starts from a draw. ``keep`` names the
+        variables to keep. By default these are all of the model's but labels and counts, each with
+        draws of more than 64 MiB: a line on stderr and ``draws.left_out`` say so. Whole numbers
+        have the smallest integer type that holds their support, which products can leave.
+        ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or ``"auto"``: loops if these
+        save more than compiling takes. ``threads`` share large loops of one chain,
+        ``dtype="float32"`` halves large arrays (docs/sampling.md).
         ``temper=True`` makes each chain one of parallel tempering: states at powers of the
         likelihood are swapped, so that it goes from mode to mode; ``temper=8`` with so many powers
         (docs/tempering.md).

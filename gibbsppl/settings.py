@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
+from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, NAME, NAMES, STARTS, TRUTH, Kind
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.blocks import blocks_of
 from gibbsppl.schedule.moments import By
@@ -23,6 +23,15 @@ VARIANTS = Kind(
     and all(isinstance(v, Mapping) and all(isinstance(n, str) for n in v) for v in value.values()),
     "a dict from names to dicts of arguments of compile",
 )
+AT_VALUES = Kind(
+    lambda value: BY_NAME.fits(value) or DRAWS.fits(value),
+    "a dict from the names of latent variables to values, or draws, as sample() returns them",
+)
+OF_FITS = {
+    **dict.fromkeys(("starts", "sweeps"), COUNT),
+    "init": STARTS.or_none(),
+    "progress": TRUTH,
+}
 OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 
 # What the methods of a sampler take, by argument.
@@ -32,7 +41,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     "check_kernel": {"name": NAME},
     "sample": {
         **dict.fromkeys(("draws", "warmup", "chains", "thin", "limit_bytes"), COUNT),
-        "init": MAPPINGS.or_none(),
+        "init": STARTS.or_none(),
         "keep": NAMES.or_none(),
         "threads": COUNT.or_none(),
         "temper": COUNT.or_truth(),
@@ -43,14 +52,11 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         **dict.fromkeys(("draws", "warmup", "chains"), COUNT),
         "progress": TRUTH,
     },
-    "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},
-    "variational": {
-        **dict.fromkeys(("starts", "sweeps"), COUNT),
-        "init": MAPPINGS.or_none(),
-        "progress": TRUTH,
-    },
+    "initial_states": {"chains": COUNT, "init": STARTS.or_none()},
+    **dict.fromkeys(("variational", "maximise"), OF_FITS),
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
     "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},
+    "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},
     **{f"conditional_{what}": OF_DRAWS for what in ("mean", "sd", "probabilities")},
@@ -85,12 +91,13 @@ def checked_by(asked: object) -> dict[str, By]:
     """By what each variable is read, or an error for other words."""
     if asked is None:
         return {}
-    expected = "a dict from names of variables to 'draw', 'mode' or 'mean'"
+    ways = ", ".join(map(repr, get_args(By)))
+    expected = f"a dict from names of variables to one of {ways}"
     if not isinstance(asked, Mapping):
         raise _unexpected("by", asked, expected)
     for name, how in asked.items():
         if how not in get_args(By):
-            raise _unexpected(f"by[{name!r}]", how, "one of 'draw', 'mode', 'mean'")
+            raise _unexpected(f"by[{name!r}]", how, f"one of {ways}")
     return {name: how for name, how in asked.items() if how != "draw"}
 
 

@@ -251,7 +251,7 @@ class _Check:
         added, gone = own - declared - parts, declared - own - parts
         for names, sign in ((added, -1), (gone, 1)):
             for name in names:
-                yield from ((step, sign) for step in self._drawing(name))
+                yield from ((step, sign) for step in self.schedule.drawing(name))
 
     def _size_of_partitions(self, graph: Graph, values: Values) -> float:
         fixed = (self.schedule, self.program, self.data, self.constants)
@@ -273,14 +273,6 @@ class _Check:
             return None
         found = log_probability_of_labels(graph, step.statement, {**self.data, **values})
         return None if found is None else np.array([found])
-
-    def _drawing(self, name: str) -> Iterator[Step]:
-        """The steps that draw an array, without non-centred updates."""
-        return (
-            s
-            for s in self.schedule.steps
-            if name in s.variables and s.name not in self.schedule.interwoven
-        )
 
     def _with_parts(self, state: Values) -> State:
         """The values, with the parts of arrays that are taken apart."""

@@ -48,7 +48,7 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
         doc = doc.removesuffix(".") + "; its bounds."
     body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
     first = [*with_maintained(module, step), *ready]
-    text = module.function(module.functions[statement.name], doc, writer, body, first)
+    text = module.function(module.functions[step.name], doc, writer, body, first)
     return "\n\n\n".join([*maintained_functions(module, step), text])
 
 

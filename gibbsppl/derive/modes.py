@@ -39,7 +39,7 @@ def mode(family: Family, of: Symbols, *, of_log: bool = False) -> Expr | NoFormu
     natural, known = family.natural, of.known or {}
     assert natural is not None
     if family.event:
-        if natural.mode is None or of.change is not None:
+        if natural.mode is None or of.change is not None or of_log:
             return NoFormula(f"the mode of {family.name} has no formula")
         return natural.mode(*of.etas, event=of.event, **known)
     u = symbol_of(family)

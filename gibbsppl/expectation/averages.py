@@ -93,9 +93,9 @@ class Averages:
         """The arrays that formulas read, as the function of the conditional returns them."""
         return {}
 
-    @property
-    def mode(self) -> Expr | None:
-        """The formula of the mode; None where the kernel computes it as it is."""
+    def mode(self, *, of_log: bool) -> Expr | None:
+        """The formula of the mode, or of that of the log; None where the kernel has it as it is."""
+        del of_log
         return None
 
     def formula(self, moment: Moment) -> Expr | None:

@@ -124,10 +124,9 @@ class OfFamily(Averages):
         held = [t for t in terms if mentions(t, (place.array.name,))]
         return tuple(held), Add(*(t for t in terms if t not in held))
 
-    @property
-    def mode(self) -> Expr:
-        """The value of the largest density."""
-        return _known(mode(self.step.conditional.family, self.symbols))
+    def mode(self, *, of_log: bool) -> Expr:
+        """The value of the largest density, or of the largest density of its log."""
+        return _known(mode(self.step.conditional.family, self.symbols, of_log=of_log))
 
     def formula(self, moment: Moment) -> Expr | None:
         """The formula of a moment in natural parameters."""

@@ -72,7 +72,8 @@ class Approximation:
     def drawn(self) -> Schedule:
         """The schedule that draws from q: each conditional given the moments of all else."""
         steps = tuple(s.instead_of or s for s in self.schedule.steps)
-        return replace(self.schedule, steps=steps, bound=())
+        graph = replace(self.schedule.graph, deterministics=self.made.graph.deterministics)
+        return replace(self.schedule, steps=steps, graph=graph, bound=())
 
     def mean(self, name: str) -> Floats:
         """The mean of a variable under q, an array over its dims."""
@@ -136,6 +137,12 @@ class Approximation:
         )
         found: Draws = self.made.as_draws(result, {"seed": sequence.entropy, "drawn_from": "q"})
         return found
+
+    def starts(self, chains: int) -> list[dict[str, Any]]:
+        """A draw from q for each of some chains to start from: ``sample(init=fit)``."""
+        draws = self.sample(1, chains=chains, seed=len(self.trace))
+        latent = [n for n in self.made.graph.drawn if n in draws]
+        return [{n: draws[n][chain, 0] for n in latent} for chain in range(chains)]
 
     def explain(self, name: str | None = None) -> str:
         """The derivation of the update of a variable, ``E[...]`` in its notation; or of all."""

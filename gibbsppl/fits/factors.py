@@ -36,11 +36,11 @@ class Factor:
         raise AttributeError(f"{self.family} has no {name!r}, but {', '.join(self.parameters)}")
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{n}={_shown(v)}" for n, v in self.parameters.items())
+        inside = ", ".join(f"{n}={shown(v)}" for n, v in self.parameters.items())
         return f"{self.family}({inside})"
 
 
-def _shown(value: Floats) -> str:
+def shown(value: Floats) -> str:
     """A number, or an array of a few."""
     if np.ndim(value) == 0:
         return f"{float(value):.{DIGITS}g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gibbsppl.errors import RunError
 from gibbsppl.model.graph import Graph
 from gibbsppl.run.chains import Seed
 from gibbsppl.schedule.moments import By
@@ -61,10 +62,11 @@ class Fitting:
         search = Search(starts, sweeps, tolerance, seed, init, progress)
         return variational(self.read_by(by), self.read_by({}), search)
 
-    def maximise(
+    def maximise(  # noqa: PLR0913  (settings, all named at the call)
         self,
         by: Mapping[str, By] | None = None,
         *,
+        scale: str | None = None,
         starts: int = 1,
         sweeps: int = 10_000,
         tolerance: float = 1e-10,
@@ -78,8 +80,10 @@ class Fitting:
         is the EM algorithm (A. P. Dempster, N. M. Laird and D. B. Rubin, 1977, JRSS B 39). ``by``
         says otherwise: all by ``"mode"`` are iterated conditional modes, and alternating least
         squares of a factorisation; coefficients by ``"mean"`` and their scales by ``"mode"``,
-        type-II likelihood; a ``"draw"`` of some, stochastic EM. A mode is that of the density of a
-        variable on the scale that it is declared on. All else as in `variational`.
+        type-II likelihood; a ``"draw"`` of some, stochastic EM. A mode depends on the scale: it is
+        that of the density of a variable as it is declared, and with ``scale="log"`` that of the
+        log, of all positive variables (one: ``by={"tau": "mode of log"}``). All else as in
+        `variational`.
 
         Raises `RunError` where a density is largest at an end of its support.
 
@@ -98,5 +102,11 @@ class Fitting:
         usual: dict[str, By] = {
             s.target.array.name: "mean" if s.support.is_discrete else "mode" for s in latent
         }
+        if scale not in (None, "log"):
+            raise RunError(f"scale: found {scale!r}, expected 'log', or None (as declared).")
+        if scale == "log":
+            positive = {s.target.array.name for s in latent if s.support.lower == 0}
+            real = {s.target.array.name for s in latent if s.support.kind == "real"}
+            usual |= {n: "mode of log" for n in positive & real if usual[n] == "mode"}
         search = Search(starts, sweeps, tolerance, seed, init, progress)
         return maximised(self.read_by({**usual, **(by or {})}), self.read_by({}), search)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gibbsppl.fits.approximation import Approximation
+from gibbsppl.fits.factors import shown
 from gibbsppl.model.evaluation import Floats
 
 
@@ -31,6 +32,17 @@ class Optimum(Approximation):
         drawn = {n for s in self.drawn.steps for n in s.variables}
         points = drawn & moments
         return {n: np.asarray(self.state[n]) for n in self.made.graph.drawn if n in points}
+
+    def __str__(self) -> str:
+        found = self.values
+        after = f"{self.value:.6g} after {len(self.trace)} sweeps"
+        after += "" if self.converged else ", not converged"
+        head = f"{self.schedule.graph.name}: {after}"
+        rows = [(n, shown(v)) for n, v in found.items()]
+        averaged = (s for s in self.schedule.steps if s.by == "mean")
+        rows += [(s.name, f"by mean: {self.factor(s.name)}") for s in averaged]
+        width = max((len(n) for n, _ in rows), default=0)
+        return "\n".join([head, *(f"  {n:<{width}}  {told}" for n, told in rows)])
 
     def __repr__(self) -> str:
         after = f"after {len(self.trace)} sweeps"

@@ -28,6 +28,7 @@ class ByMode(Step):
     draw: Step
     formula_of_mode: Expr | None = None
     given: Mapping[str, tuple[Dim, ...]] | None = None
+    by = "mode"
 
     @property
     def instead_of(self) -> Step:  # type: ignore[override]

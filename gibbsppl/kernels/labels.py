@@ -46,6 +46,7 @@ class FiniteDraw(LabelDraw):
     region: tuple[Place, ...]
     kind: Kind = "finite"
     colours: Colours | None = None
+    called: str = ""
     draw_function = "labels"
 
     @classmethod
@@ -69,7 +70,7 @@ class FiniteDraw(LabelDraw):
         writer = module.writer({label: self.conditional.size}, keeps=True)
         body = [weights(writer, self.weights, as_tables=module.is_whole(self))]
         doc = f"{self.statement.target} | rest: log weights of {self.range_text} (first axis)."
-        return module.function(module.functions[self.statement.name], doc, writer, body)
+        return module.function(module.functions[self.name], doc, writer, body)
 
     def functions(self, module: Module) -> list[str]:
         """The generator of the log weights of one colour at a time."""

@@ -62,6 +62,7 @@ class Move(ByDensity):
     colours: Colours | None = None
     asked: Kernel | None = None
     joint: tuple[int, ...] = ()
+    called: str = ""
     is_move = True
     returns_array = True
     is_from_current = True
@@ -103,7 +104,7 @@ class Move(ByDensity):
         ends = f"{bounds}{', whole=True' if statement.support.is_discrete else ''}"
         where = where_text(module, self)
         shape = f"{state}{where}.shape" if chosen.part else module.shape(statement)
-        width = f'runtime.width_of(s, "{statement.name}", {shape})'
+        width = f'runtime.width_of(s, "{self.name}", {shape})'
         if statement.support.is_tied:
             return self._tied(module, call, width)
         if chosen.calls:

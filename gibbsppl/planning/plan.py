@@ -19,7 +19,7 @@ from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
-from gibbsppl.planning.choices import step_by_kernel
+from gibbsppl.planning.choices import steps_by_kernel
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import interwoven_by_name, wanted
 from gibbsppl.planning.joint import joined
@@ -29,6 +29,7 @@ from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.blocks import Blocks, check_names
+from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -58,19 +59,22 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     control = control or Control(blocks=Blocks(joined=False))
     steps: list[Step] = []
     graphs: list[Graph] = []
+    composed: list[Composed] = []
     for n, stage in enumerate((*model.stages, *model.branches)):
         make = maker_of(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         ordered = (*own, *_joined(stage.graph, rest, model, control))
-        # (of a block the joint draw is a step as it is found)
-        steps += (
-            d
-            if isinstance(d, Step)
-            else step_by_kernel(make, stage.graph, d, control, model)
-            for d in ordered
-        )
-        graphs += [stage.graph] * len(ordered)
+        for d in ordered:
+            # (of a block the joint draw is a step as it is found)
+            made, turn = (
+                ((d,), d.name)
+                if isinstance(d, Step)
+                else steps_by_kernel(make, stage.graph, d, control, model)
+            )
+            steps += made
+            graphs += [stage.graph] * len(made)
+            composed += [turn] if isinstance(turn, Composed) else []
         for more in wanted(model, n, steps, control.kernels, exact=exact):
             step = _once_more(more, model.data)
             if step is not None:
@@ -87,6 +91,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         tables,
         interwoven=interwoven_by_name(model, steps),
         leaves=model.leaves,
+        composed=tuple(composed),
     )
     schedule = controlled(schedule, control)
     if exact:

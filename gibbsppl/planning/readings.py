@@ -7,20 +7,23 @@ factors of q are the steps of the schedule: what is drawn jointly is averaged jo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
+
+import sympy as sp
 
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim, mentions
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.labels import LABEL
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.expectation.averages import Averages
-from gibbsppl.expectation.bound import bound_of, summed
+from gibbsppl.expectation.bound import Term, bound_of, summed
 from gibbsppl.expectation.choice import averages_of
 from gibbsppl.expectation.expected import Expectation
 from gibbsppl.kernels.by_mean import ByMean
@@ -28,6 +31,7 @@ from gibbsppl.kernels.by_mode import ByMode
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.model.graph import Graph, Variable
+from gibbsppl.pieces.split import Piece, View
 from gibbsppl.planning.by_colour import with_colours
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
@@ -41,6 +45,9 @@ def read_by(schedule: Schedule, data: Mapping[str, Any], by: Mapping[str, By]) -
     """The schedule with each variable read as asked; an error says what has no such reading."""
     reading = _Reading.of(schedule, by)
     return reading.schedule(data)
+
+
+MODES = ("mode", "mode of log")
 
 
 class _Reading:
@@ -110,7 +117,7 @@ class _Reading:
         inner = q.without([a for n, a in self.averages.items() if n in self.imputed])
         conditionals = [self._conditional(step, q) for step in self.source.steps]
         try:
-            terms = bound_of(self.inner, inner)
+            terms = (*bound_of(self.inner, inner), *self._jacobians())
         except Refused as refused:
             raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
         graph = self._graph()
@@ -132,8 +139,13 @@ class _Reading:
         apart = [own] if own is not None and not step.is_by_element else []
         other = q.without(apart)
         # (a mode without a formula is searched for on the variable's own scale)
-        is_sought = self.how(step) == "mode" and step.refusal is not None
+        is_sought = self.how(step) in MODES and step.refusal is not None
         found = step.refusal if is_sought and step.refusal is not None else step.conditional
+        if is_sought and self.how(step) == "mode of log":
+            (view,) = {View(s.target.array, s.target.indices) for s in step.statements}
+            log = Piece(step.name, sp.log(view.leaf), (view,), sp.S.One, step.statement.over)
+            assert isinstance(found, NotConjugate)
+            found = replace(found, pieces=(*found.pieces, log))
         read = [v for _, v in getattr(found, "known", ())]
         read += [limit.value for limit in getattr(found, "limits", ())]
         if names := [n for n in other.arrays if any(mentions(e, (n,)) for e in read)]:
@@ -146,6 +158,13 @@ class _Reading:
         except Refused as refused:
             raise self.error(step, refused) from refused
 
+    def _jacobians(self) -> Iterator[Term]:
+        """The logs of what is read by the mode of its log: its density is that of the log."""
+        for step in self.source.steps:
+            if self.how(step) == "mode of log":
+                for s in step.statements:
+                    yield s.name, sp.log(s.target), s.over
+
     def _graph(self) -> Graph:
         """The graph with the arrays of moments among its variables."""
         found = self.asked.found.values()
@@ -153,7 +172,12 @@ class _Reading:
         own = self.graph.sizes
         sizes: dict[Dim, int] = {primed(d): n for d, n in own.items()}
         sizes |= {**own, **self.asked.sizes}
-        return replace(self.graph, variables={**self.graph.variables, **more}, sizes=sizes)
+        averaged = [n for a in self.averages.values() for n in a.arrays]
+        # (a function of what has no value has none)
+        told = tuple(d for d in self.graph.deterministics if not mentions(d.value, averaged))
+        return replace(
+            self.graph, variables={**self.graph.variables, **more}, sizes=sizes, deterministics=told
+        )
 
     def _made(
         self, step: Step, conditional: Drawable, graph: Graph, data: Mapping[str, Any]
@@ -168,7 +192,7 @@ class _Reading:
 
     def _taken(self, step: Step) -> Step:
         """The step that takes the moments of a conditional, where that is asked."""
-        if self.how(step) == "mode":
+        if self.how(step) in MODES:
             return self._at_mode(step)
         if step.name not in self.averages:
             return step
@@ -184,11 +208,15 @@ class _Reading:
 
     def _at_mode(self, step: Step) -> Step:
         """The step that puts a variable to its mode."""
-        if step.refusal is not None or step.labels is not None or step.is_joint:
+        plain = step.labels is not None or step.is_joint
+        if plain and self.how(step) == "mode of log":
+            raise self.error(step, Refused("what is drawn jointly, or a label, has no log"))
+        if step.refusal is not None or plain:
             return ByMode(step)
         try:
             averages = averages_of(self.graph, self.asked, step)
-            return ByMode(step, averages.mode, averages.given)
+            is_of_log = self.how(step) == "mode of log"
+            return ByMode(step, averages.mode(of_log=is_of_log), averages.given)
         except Refused as refused:
             raise self.error(step, refused) from refused
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from gibbsppl.arguments import GivenArray
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -35,6 +36,38 @@ class Predicting:
     def constants(self) -> Constants:
         """The constants that sweeps read beside the state."""
         raise NotImplementedError
+
+    @overload
+    def log_density(self, values: Mapping[str, GivenArray]) -> float: ...
+    @overload
+    def log_density(self, values: Draws) -> Array: ...
+    def log_density(self, values: Mapping[str, GivenArray] | Draws) -> float | Array:
+        """The log joint density of the declared model at values of its latent variables.
+
+        The sum of the log densities of all statements and potentials, the observations among them,
+        with all constants: the log posterior density up to the log evidence. Auxiliary variables
+        have no part in it. ``values`` has an array for each latent variable, by name, of the
+        variable's shape (NaN where it is observed); of `Draws` the result is one number for each
+        draw, with axes (chain, draw). It is ``-inf`` outside of the support. Flat priors count as
+        densities of one. Raises `RunError` for a name that is no latent variable, a variable or an
+        element without a value, and another shape than the variable's.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 2, 1)
+        ...     heads = gp.Binomial("heads", 3, p, observed=2)
+        >>> sampler = gp.compile(coin)
+        >>> print(round(sampler.log_density({"p": 0.5}), 6))  # log(2 p) + log(3 p^2 (1 - p))
+        -0.980829
+        >>> sampler.log_density({"p": 1.5})
+        -inf
+        >>> draws = sampler.sample(100, warmup=10, chains=2, seed=1, progress=False)
+        >>> sampler.log_density(draws).shape
+        (2, 100)
+        """
+        from gibbsppl.predict.joint_density import log_density_of  # noqa: PLC0415  (when asked for)
+
+        return log_density_of(self.graph, self.data, values)
 
     def predict(
         self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None

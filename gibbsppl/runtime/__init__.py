@@ -12,8 +12,8 @@ All that a generated module calls is exported here. The rooms:
 - joint draws: `joint`, with `layouts` and `factors` of sparse precision matrices, `pencils`,
   `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
-- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`;
-  of a part of an array, by colour, one by one: `selections`
+- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`,
+  `mixtures` of these; of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
@@ -121,6 +121,7 @@ from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
+from gibbsppl.runtime.mixtures import chosen_part
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -292,6 +293,7 @@ __all__ = [
     "chain_probabilities",
     "chart_colours",
     "chi_squared",
+    "chosen_part",
     "climb",
     "climb_colours",
     "climb_elements",

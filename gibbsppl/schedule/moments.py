@@ -19,8 +19,8 @@ from gibbsppl.algebra.notation import Sign
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.model.graph import PLAIN
 
-# By what a conditional is read: a draw from it, its mode, or its mean.
-By = Literal["draw", "mode", "mean"]
+# By what a conditional is read: a draw from it, its mode (or that of its log), or its mean.
+By = Literal["draw", "mode", "mode of log", "mean"]
 # The argument of a function of one element.
 X = sp.Symbol("x", real=True)
 
