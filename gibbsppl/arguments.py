@@ -54,6 +54,11 @@ class Kind:
         """The same, or None."""
         return Kind(lambda value: value is None or self.fits(value), f"{self.expected}, or None")
 
+    def or_truth(self) -> Kind:
+        """The same, or True or False."""
+        expected = f"True, False or {self.expected}"
+        return Kind(lambda value: isinstance(value, bool) or self.fits(value), expected)
+
 
 def _is_count(value: object) -> TypeGuard[int]:
     if not isinstance(value, int | np.integer) or isinstance(value, bool):

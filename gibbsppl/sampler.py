@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from gibbsppl.initial.rooms import Rooms
     from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
+    from gibbsppl.tempering.evidence import Evidence
 
 FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
@@ -236,6 +237,7 @@ class Sampler(Predicting, Fitting):
         backend: Backend | None = None,
         threads: int | None = None,
         dtype: str | None = None,
+        temper: bool | int = False,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -251,6 +253,9 @@ class Sampler(Predicting, Fitting):
         ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or ``"auto"``: loops if these
         save more than compiling takes. ``threads`` share large loops of one chain,
         ``dtype="float32"`` halves large arrays (docs/sampling.md).
+        ``temper=True`` makes each chain one of parallel tempering: states at powers of the
+        likelihood are swapped, so that it goes from mode to mode; ``temper=8`` with so many powers
+        (docs/tempering.md).
         Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
         reports the rest, which ``draws.interrupted`` does too.
         """
@@ -261,19 +266,59 @@ class Sampler(Predicting, Fitting):
             )
         asked = asked_for(backend, threads, dtype)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
-        sequence = seed_sequence(seed)
-        own, sweeps = (self.program, self.prepared), chains * (warmup + draws * thin)
-        loops = partial(self.loops, keep=(keep,) if isinstance(keep, str) else keep or ())
-        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
-        engine = engine_for(asked, numpy, loops, sweeps, worth)
-        starts, notes = self._starts(chains, sequence, init, engine)
-        result = run(
-            *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
-            types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,
-        )  # fmt: skip
+        sequence, sweeps = seed_sequence(seed), chains * (warmup + draws * thin)
+        how: dict[str, Any] = {"draws": draws, "warmup": warmup, "thin": thin, "keep": keep}
+        how |= {"progress": progress, "limit_bytes": limit_bytes}
+        own = (self.program, self.prepared)
+        if temper is False:
+            names = (keep,) if isinstance(keep, str) else keep or ()
+            numpy, loops = partial(Interpreted.of, *own), partial(self.loops, keep=names)
+            engine: Engine = engine_for(asked, numpy, loops, sweeps, self.derivation.worth)
+            starts, notes = self._starts(chains, sequence, init, engine)
+            result = run(*own, starts, engine=engine, types=self.derivation.facts.types, **how)
+            made: Attributes = engine.attributes
+        else:
+            from gibbsppl.tempering.sampling import hot, tempered_run  # noqa: PLC0415  (if asked)
+
+            starts, notes = self.initial_states(chains, sequence, init)
+            given = init is not None
+            result, made = tempered_run(hot(self, compiled), starts, temper, asked, how, given)
         by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
-        started = {"seed": sequence.entropy, **engine.attributes, "started_by_rule": by_rule}
+        started = {"seed": sequence.entropy, **made, "started_by_rule": by_rule}
         return self.as_draws(result, started)
+
+    def evidence(
+        self,
+        method: str | None = None,
+        *,
+        draws: int = 1000,
+        warmup: int = 500,
+        chains: int = 4,
+        seed: Seed = None,
+        backend: Backend | None = None,
+        progress: bool = True,
+    ) -> Evidence:
+        """The log marginal likelihood of the data, with its standard error and how it was found.
+
+        It is the log of the integral of the declared density over all latent variables, constants
+        included. ``method`` is ``"stepping stone"`` (the default, unless the prior is vague) or
+        ``"thermodynamic"``, from ``draws`` of each of ``chains`` tempered chains after ``warmup``;
+        or ``"chib"``, from runs of the sampler as it is (docs/tempering.md has the sources).
+        `RunError` where the prior is improper, so that there is none, or a method does not apply.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> found = gp.compile(coin).evidence(draws=200, warmup=100, seed=1, progress=False)
+        >>> print(abs(found.value - -np.log(11)) < 4 * found.error)
+        True
+        """
+        from gibbsppl.tempering.evidence import Run, evidence  # noqa: PLC0415  (if asked for)
+
+        starts = partial(self.initial_states, chains, seed)
+        how = Run(starts, asked_for(backend), draws, warmup, progress)
+        return evidence(self, compiled, method, how)
 
     def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
         """The sweep in loops, large arrays of a ``dtype``; its state without what is not kept."""
@@ -287,6 +332,8 @@ class Sampler(Predicting, Fitting):
         ``started`` says where the chains have started, and what has made their sweeps.
         """
         values = result.values
+        stats = {f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()}
+        stats |= result.stats
         attributes = {
             "model": self.graph.name,
             **started,
@@ -309,7 +356,7 @@ class Sampler(Predicting, Fitting):
             coords={d: as_array(c) for d, c in self.coords.items() if d in used},
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
-            sample_stats={f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()},
+            sample_stats=stats,
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
 

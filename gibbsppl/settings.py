@@ -44,6 +44,12 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "init": STARTS.or_none(),
         "keep": NAMES.or_none(),
         "threads": COUNT.or_none(),
+        "temper": COUNT.or_truth(),
+        "progress": TRUTH,
+    },
+    "evidence": {
+        "method": NAME.or_none(),
+        **dict.fromkeys(("draws", "warmup", "chains"), COUNT),
         "progress": TRUTH,
     },
     "initial_states": {"chains": COUNT, "init": STARTS.or_none()},

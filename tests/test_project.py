@@ -35,7 +35,7 @@ LAYERS = (
     ("planning",),
     ("initial", "predict", "atlas"),
     ("checks", "cache", "settings"),
-    ("comparison", "deriving", "fits"),
+    ("comparison", "deriving", "fits", "tempering"),
     ("sampler",),
     ("compiling",),
     ("cli",),

@@ -774,7 +774,9 @@ def test_a_sum_between_bounds_is_over_these_positions():
     assert density.evaluate(inner, over, values, sizes).tolist() == [0.0, 6.0, 12.0]
     assert (
         density.log_density(
-            Potential("p", inner, (*over, Range(Dim("j"), 0, 2)), "y"), values, sizes
+            Potential("p", inner, (*over, Range(Dim("j"), 0, 2)), "y", is_sparse=True),
+            values,
+            sizes,
         )
         == 36
     )

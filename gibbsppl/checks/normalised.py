@@ -28,6 +28,7 @@ from gibbsppl.model.density import free_elements, log_density, regions, size_of_
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.runtime.joint import joint_in
 from gibbsppl.schedule.densities import (
     axis_along,
     in_array_order,
@@ -93,7 +94,7 @@ def _normaliser(
     state: Values,
 ) -> Normaliser:
     given = program.given_rest[step.name](dict(state), constants)
-    return Normaliser(step, given, {**data, **state}, schedule.graph_of(step))
+    return Normaliser(step, given, {**data, **state}, schedule.graph_of(step), constants)
 
 
 def _is_own(graph: Graph, step: Step) -> bool:
@@ -157,6 +158,7 @@ class Normaliser:
     given: Given
     values: Values
     graph: Graph
+    constants: Constants
 
     @property
     def sizes(self) -> Sizes:
@@ -233,6 +235,15 @@ class Normaliser:
             return tuple(leaves), None, values
         *etas, low, high = leaves
         return tuple(etas), (low, high), values
+
+    def of_joint(self) -> Floats:
+        """The normal log density of all elements that are drawn jointly."""
+        joint = joint_in(self.constants, self.step.variables)
+        mean = joint.mean(self.values, self.given)
+        away = joint.flat(self.values) - joint.flat(mean)
+        factor = np.linalg.cholesky(joint.precision(self.given))
+        own = np.log(np.diagonal(factor)) - np.log(2 * np.pi) / 2
+        return np.concatenate([own, -((away @ factor) ** 2) / 2], dtype=np.float64)
 
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""

@@ -47,6 +47,7 @@ from gibbsppl.model.density import Told
 from gibbsppl.model.evaluation import Sizes, Values, largest_power
 from gibbsppl.model.forward import State, as_declared
 from gibbsppl.model.graph import Factor, Graph, Potential, Statement
+from gibbsppl.model.graph_views import held
 from gibbsppl.pieces.outcomes import with_outcomes
 
 Mend = Callable[[State], None]
@@ -145,7 +146,8 @@ def initial_state(  # noqa: PLR0913  (settings, all named at the call)
 def _as_start(graph: Graph, found: _Found, asked: Values) -> tuple[State, dict[str, str]]:
     """The state and the notes of a start, in the arrays of the declared model."""
     notes = {**found.notes, **dict.fromkeys(asked, "given")}
-    return {n: as_declared(graph, n, found.values[n]) for n in graph.drawn}, notes
+    own = (*graph.drawn, *held(graph))
+    return {n: as_declared(graph, n, found.values[n]) for n in own}, notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +210,7 @@ def overflows(factors: Iterable[Factor], values: Values, sizes: Sizes) -> bool:
     made = [
         f
         for f in factors
-        if isinstance(f, Statement)
-        or (isinstance(f, Potential) and (f.of is None or len(f.over) < 2))
+        if isinstance(f, Statement) or (isinstance(f, Potential) and not f.is_sparse)
     ]
     powers = (f for f in made if f.log_density.has(sp.exp, sp.Pow))
     found = (largest_power(f.log_density, f.over, values, sizes) for f in powers)
@@ -219,7 +220,8 @@ def overflows(factors: Iterable[Factor], values: Values, sizes: Sizes) -> bool:
 def _mended(densities: LogDensities, found: _Found, mend: Mend, given: Values) -> _Found:
     """What is made of values of zero density; what is given stays."""
     graph = densities.graph
-    state = {n: as_declared(graph, n, found.values[n]) for n in graph.drawn}
+    own = (*graph.drawn, *held(graph))
+    state = {n: as_declared(graph, n, found.values[n]) for n in own}
     mend(state)
     values = {**found.values, **state, **given}
     return _looked_at(densities, values, found.notes)
@@ -286,13 +288,13 @@ def _settled(
 def data_scale(graph: Graph, data: Values) -> float:
     """The root mean square of the observed values of continuous families; 1 without any."""
     names = {s.target.array.name for s in graph.statements if s.known != 0 and _is_measured(s)}
-    # Of a sparse array, one potential is over all cells and the other over those stored.
-    sparse = [(p.of, math.prod(map(len, p.over))) for p in graph.potentials if p.of]
-    sparse = [(n, size) for n, size in sparse if n in data and not graph.variables[n].integer]
-    names |= {n for n, _ in sparse}
+    found_in = ((p.of, p) for p in graph.potentials if p.of is not None and p.of in data)
+    of = [(n, p) for n, p in found_in if not graph.variables[n].integer]
+    names |= {n for n, _ in of}
+    cells = {n: math.prod(map(len, p.over)) for n, p in of if p.is_sparse}
     found = [np.ravel(np.asarray(data[n], dtype=np.float64)) for n in sorted(names & set(data))]
     values = np.concatenate(found or [np.ones(1)])
-    zeros = sum(size - np.size(data[n]) for n, size in sparse)
+    zeros = sum(size - np.size(data[n]) for n, size in cells.items())
     return float(np.sqrt(np.nanmean(values**2) * (values.size / (values.size + zeros)))) or 1.0
 
 

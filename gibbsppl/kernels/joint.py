@@ -147,6 +147,11 @@ class JointDraw(QuadraticDraw):
             terms.append(np.ravel(coefficients * first * second))
         return np.concatenate(terms)
 
+    def log_normalised(self, normaliser: Any) -> Floats | None:
+        """The log density of the normal vector."""
+        found: Floats = normaliser.of_joint()
+        return found
+
     # Words
 
     @property

@@ -26,6 +26,7 @@ from gibbsppl.explain.terms import at_later, parameter_text
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, region_of
+from gibbsppl.runtime.label_chains import log_probabilities
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kinds import LabelDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -209,6 +210,19 @@ class ChainDraw(LabelDraw):
         else:
             pairs = transitions[before, after]
         return np.concatenate([np.ravel(own), np.ravel(pairs)])
+
+    def log_normalised(self, normaliser: Any) -> Floats | None:
+        """The log probability of each label given the later ones; None if some are known."""
+        if self.statement.known != 0:
+            return None
+        weights, transitions = (np.asarray(g, dtype=np.float64) for g in normaliser.given)
+        labels = normaliser.values[self.name]
+        full = np.broadcast_to(weights, (len(weights), *np.shape(labels)))
+        lower = self.conditional.lower
+        found = log_probabilities(
+            labels, full, transitions, name=self.name, axis=self.axis, lower=lower
+        )
+        return np.asarray(found, dtype=np.float64).ravel()
 
     # Words
 

@@ -300,14 +300,14 @@ def _weights_at_once(module: Module, step: ScanDraw, parameter: NaturalParameter
 def _fixed_text(module: Module, step: ScanDraw) -> str:
     from gibbsppl.code.scan_loops import fixed_arrays  # noqa: PLC0415  (if labels are scanned)
 
-    latent = {s.target.array.name for s in module.graph.latent}
+    random = set(module.graph.random)
     scan, entries = step.conditional, []
     read = [t for t, _ in scan.terms] + [e for c in scan.changes for e in (c.value, *c.at)]
     positions = {x.array.name for e in read for i in _indices(e) for x in i.atoms(Leaf)}
     positions |= {x.array.name for c in scan.changes for i in c.at for x in i.atoms(Leaf)}
     for name in fixed_arrays(scan):
-        entry = f's["{name}"]' if name in latent else f'c["{name}"]'
-        if name not in latent:
+        entry = f's["{name}"]' if name in random else f'c["{name}"]'
+        if name not in random:
             module.hoisted.arrays.add(name)
         entries.append(f"runtime.positions({entry})" if name in positions else entry)
     entries += map(module.writer(inline={}).size_text, module.scanned[step.name])

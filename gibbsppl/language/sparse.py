@@ -133,7 +133,7 @@ def declare_stored(
     at_zero = _at_zero(model, distribution, statement)
     model.claim(f"{name}.zeros", f"the zeros of {name}")
     model.declared.sparse.add(name)
-    zeros = Potential(f"{name}.zeros", at_zero, statement.over, of=name)
+    zeros = Potential(f"{name}.zeros", at_zero, statement.over, of=name, is_sparse=True)
     model.declared.potentials.append(zeros)
     if not len(stored.values):
         model.claim(name, "a sparse array of zeros")

@@ -51,7 +51,7 @@ def log_terms(graph: Graph, values: Values) -> dict[str, float]:
 def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
     """The log density of a factor, one element per position; of a sparse array, summed up."""
     with np.errstate(all="ignore"):
-        if isinstance(factor, Potential) and factor.of is not None and len(factor.over) > 1:
+        if isinstance(factor, Potential) and factor.is_sparse:
             return np.asarray(sum(_sums(factor.log_density, factor.over, values, sizes)))
         if isinstance(factor, Marginal):
             values = {**values, **scattered(factor.arrays, values, sizes)}

@@ -23,6 +23,7 @@ from gibbsppl.model.ancestral import in_order
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.graph_views import held
 from gibbsppl.model.lagged import Lagged, lagged
 from gibbsppl.model.operations import Bools
 from gibbsppl.runtime import simulation
@@ -135,8 +136,12 @@ def _to_fill(graph: Graph, given: Values, *, observed: bool) -> list[Statement]:
 
 
 def unfilled(graph: Graph, data: Values, given: Values) -> State:
-    """The data, what is given, the constants; elsewhere values that no draw can be made from."""
+    """The data, what is given, the constants; elsewhere values that no draw can be made from.
+
+    What nothing fills is 1, unless it is given.
+    """
     values: State = {name: np.asarray(value) for name, value in data.items()}
+    values = dict.fromkeys(held(graph), np.ones(())) | values
     known = (c.target.array.name for c in graph.constants)
     for name in dict.fromkeys((*targets_of(graph), *known)):
         variable = graph.variables[name]

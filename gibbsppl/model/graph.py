@@ -187,7 +187,7 @@ class Potential:
     ``of`` names the observed array whose log likelihood it is a part of, if it is: such a potential
     ties no variables beyond what observing the array does, and they can still be drawn in order.
     ``guards`` names the statement (or what it says of an observed outcome) that has no density
-    where the potential is minus infinity.
+    where the potential is minus infinity. ``is_sparse``: few cells of the array are stored.
     """
 
     name: str
@@ -195,6 +195,7 @@ class Potential:
     over: tuple[Range, ...]
     of: str | None = None
     guards: str | None = None
+    is_sparse: bool = False
 
     def __str__(self) -> str:
         summed = ", ".join(r.dim.name for r in self.over)

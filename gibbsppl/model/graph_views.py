@@ -68,6 +68,14 @@ class Blanket:
         return "\n".join(f"{word}: {', '.join(names) or 'none'}" for word, names in rows)
 
 
+def held(graph: Graph) -> tuple[str, ...]:
+    """The random numbers that nothing fills: a run holds them where they are, such as a power."""
+    filled = {s.target.array.name for s in graph.statements}
+    filled |= {c.target.array.name for c in graph.constants}
+    filled |= {a.name for m in graph.marginals for a in m.arrays}
+    return tuple(n for n in graph.random if n not in filled and not graph.variables[n].dims)
+
+
 def dag(graph: Graph) -> nx.DiGraph[str]:
     """The graph of statements and potentials, with an edge from each parent to each child.
 

@@ -58,6 +58,7 @@ READ: Mapping[str, Kind] = {
     "thin": POSITIVE,
     "interrupted": TEXT.or_none(),
     "left_out": TEXT.or_none(),
+    "tempered": TEXT.or_none(),
 }
 
 # In sample_stats: the share of accepted steps of a random walk, by name of the moved variable.
@@ -257,7 +258,8 @@ class Draws:
                 "summary: found too little memory for all elements; the draws are left as they "
                 "are: name some variables, as in summary(names=[...])."
             ) from error
-        return Summary(blocks, self.chains, self.draws, accepted, self.interrupted)
+        told = self.attributes.get("tempered")
+        return Summary(blocks, self.chains, self.draws, accepted, self.interrupted, told)
 
     def _acceptance(self, names: Iterable[str]) -> dict[str, float]:
         """The share of accepted steps of each random walk, over all draws, in the worst chain."""

@@ -65,7 +65,8 @@ class Summary:
 
     ``summary["theta[3]"]["mean"]`` is one number, ``rows`` the whole table by label and column.
     ``acceptance``: for each random walk, the share of its steps that was accepted, in the chain in
-    which it is smallest. ``interrupted`` says what Ctrl-C left out of the run.
+    which it is smallest. ``interrupted`` says what Ctrl-C left out of the run, ``tempered`` how
+    states at powers of the likelihood were swapped.
     """
 
     blocks: tuple[Block, ...]
@@ -73,6 +74,7 @@ class Summary:
     draws: int
     acceptance: Mapping[str, float] = field(default_factory=dict)
     interrupted: str | None = None
+    tempered: str | None = None
 
     def __post_init__(self) -> None:
         # Two variables may label their elements alike: a scalar "x[1]", and an element of x.
@@ -245,6 +247,7 @@ def _notes(summary: Summary) -> list[str]:
     """The notes below the table: rows left out, and warnings on convergence and precision."""
     rows = summary.rows
     notes = [*([f"The run was {summary.interrupted}."] if summary.interrupted else [])]
+    notes += [f"Tempered, {line}." for line in (summary.tempered or "").splitlines()]
     notes += _left_out(summary.blocks)
     if summary.draws < 4:
         return [*notes, "Fewer than 4 draws in a chain: nothing can be said of their quality."]

@@ -146,8 +146,8 @@ class Facts:
         )
 
     def is_data(self, expr: Expr) -> bool:
-        """Whether an expression reads nothing that is drawn."""
-        return not leaves_of(expr, self.graph.drawn)
+        """Whether an expression reads data alone: nothing drawn, and no power."""
+        return not leaves_of(expr, self.graph.random)
 
     def values(self, expr: Expr, over: tuple[Range, ...]) -> Floats:
         """The values of an expression of data, one for each position of the ranges."""

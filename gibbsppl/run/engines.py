@@ -51,6 +51,9 @@ class Engine(Protocol):
     def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
         """Record draws of chain ``number``, as many as one call does; how many these were."""
 
+    def looked(self, chain: Chain) -> Mapping[str, Any]:
+        """Make one whole sweep of a chain, in place; the quantities of the model after it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interpreted:
@@ -84,6 +87,11 @@ class Interpreted:
         advance(self.program, self.constants, chain, 1, named)
         recorder.store(number, chain.state)
         return 1
+
+    def looked(self, chain: Chain) -> Mapping[str, Any]:
+        """One whole sweep, and the quantities after it."""
+        advance(self.program, self.constants, chain)
+        return self.program.deterministics(chain.state, self.constants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +151,18 @@ class Compiled:
         self._put_back(chain, arrays, count * thin)
         recorder.drawn += count
         return count
+
+    def looked(self, chain: Chain) -> Mapping[str, Any]:
+        """One whole sweep, and the quantities after it."""
+        outputs, arrays = self.loops.outputs(), self.loops.arrays_of(chain.state)
+        found = {n: np.zeros((1, *a.shape)) for n, a in outputs.items()}
+        left_out = self.loops.unrecorded()
+        records = [*left_out[: len(left_out) - len(found)], *found.values()]
+        recorded = Recorded(1, 1, outputs, records, self.loops.sweep_value.deferred)
+        with np.errstate(all="ignore"):
+            self.record(chain, arrays, recorded)()
+        self._put_back(chain, arrays, 1)
+        return {n: a[0] for n, a in found.items()}
 
     def run(
         self, chain: Chain, arrays: Arrays, count: int, is_whole: bool

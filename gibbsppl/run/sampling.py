@@ -81,7 +81,8 @@ class RunResult:
     are the shares of accepted steps of random walks, by step, with axes (chain, draw). In a chain
     that ended, all variables belong together; in one that was stopped, those of deferred steps that
     were not recorded have old values, which no draw reads.
-    ``left_out`` says what was not recorded because nobody named it.
+    ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
+    one for each draw.
     """
 
     values: Mapping[str, Array]
@@ -92,6 +93,7 @@ class RunResult:
     interrupted: str | None = None
     rates: Mapping[str, Array] = field(default_factory=dict)
     left_out: str | None = None
+    stats: Mapping[str, Array] = field(default_factory=dict)
 
 
 def run(  # noqa: PLR0913  (settings, all named at the call)

@@ -244,6 +244,14 @@ class Joint:
 
         return solved[:, 0] - solved[:, 1], solved[:, 1], log_density
 
+    def precision(self, given: Given) -> Floats:
+        """The precision matrix of the elements drawn, with all of its zeros."""
+        coefficients = self._coefficients(given)
+        sources, i, j = self.entries
+        matrix = np.zeros((self.size, self.size))
+        np.add.at(matrix, (i, j), -coefficients[sources])
+        return matrix + matrix.T
+
     def weakest(self, state: State, given: Given) -> tuple[float, Floats]:
         """The least eigenvalue of the precision, and its eigenvector, in units of the elements.
 
@@ -257,9 +265,7 @@ class Joint:
         own = np.bincount(i[i == j], coefficients[sources[i == j]], self.size)
         unit = np.sqrt(np.maximum(-2.0 * own, np.finfo(float).tiny))
         if self.size <= DENSE:
-            matrix = np.zeros((self.size, self.size))
-            np.add.at(matrix, (i, j), -coefficients[sources])
-            values, vectors = np.linalg.eigh((matrix + matrix.T) / unit / unit[:, None])
+            values, vectors = np.linalg.eigh(self.precision(given) / unit / unit[:, None])
             return float(values[0]), vectors[:, 0]
         filled = self.assembled(state, given)[1]
         vector, size = np.where(np.arange(self.size) % 3 == 1, -1.0, 1.0), 1.0

@@ -178,6 +178,38 @@ def _smoothed(own: _Chain, joint: Floats | None = None) -> Floats:
     return found
 
 
+def log_probabilities(
+    labels: Values,
+    log_weights: Floats,
+    log_transitions: Floats,
+    *,
+    name: str,
+    axis: int = 0,
+    lower: int = 0,
+) -> Floats:
+    """The log probabilities of labels, each given the later ones of its sequence; they add up.
+
+    >>> log_weights = np.log([[0.9, 0.5], [0.1, 0.5]])
+    >>> found = log_probabilities(np.array([0, 1]), log_weights, np.log(np.eye(2) + 1), name="z")
+    >>> np.exp(found.sum()).round(3)  # (0.9 * 1 of 0.9 * 3 + 0.1 * 3)
+    np.float64(0.3)
+    """
+    own = _arranged(name, log_weights, log_transitions, axis, None)
+    steps, filtered = own.filtered()
+    at = np.moveaxis(np.rint(np.asarray(labels)).astype(int) - lower, axis, 0)
+    at = at.reshape(len(filtered), -1)
+    found = np.empty(at.shape)
+    for t in range(len(filtered) - 1, -1, -1):
+        if t == len(filtered) - 1:
+            weights = steps.linear(filtered[t])
+        else:
+            weights = steps.led_to(filtered[t], _columns(steps.after(t), at[t + 1]))
+        own_weight = np.take_along_axis(weights, at[t][:, None], axis=-1)[:, 0]
+        with np.errstate(divide="ignore"):
+            found[t] = np.log(own_weight) - np.log(weights.sum(axis=-1))
+    return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chain:
     """The labels of an array of a shape, the chain along an axis, by time and sequence."""

@@ -56,7 +56,7 @@ class _ByElement(Arithmetic[Floats]):
 
     def known(self, expr: Expr) -> Ends | None:
         """The values of an expression of data alone."""
-        if mentions(expr, self.graph.drawn):
+        if mentions(expr, self.graph.random):
             return None
         value = evaluate(expr, self.over, self.data, self.graph.sizes)
         return value, value

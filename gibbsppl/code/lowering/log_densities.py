@@ -53,7 +53,7 @@ PART = 1 << 18
 
 def log_density_program(graph: Graph, factor: Factor, data: Values) -> Sweep:
     """The program of a factor, with its outputs in order."""
-    if isinstance(factor, Potential) and factor.of is not None and len(factor.over) > 1:
+    if isinstance(factor, Potential) and factor.is_sparse:
         raise NotLoweredError(f"{factor.name}: a sum over all cells of a sparse array.")
     w = Workshop.of(Schedule(graph, (), ()), data, {})
     names = tuple(w.fresh(f"{factor.name}_{told}") for told in TOLD)
