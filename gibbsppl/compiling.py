@@ -52,7 +52,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``
     integrates ``theta`` out and draws the labels that depend on it one after the other, or if none
     do, other variables, and then ``theta``;
-    ``approximate=True`` draws all labels at once, each given the previous values of the others.
+    ``approximate=True`` draws all labels at once, each given all previous labels, its own among
+    them: near to the posterior, not it (docs/lda.md).
     ``exact=True`` refuses a sampler with a fallback move.
     Locations and scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) have a non-centred
     update too, with the standardised group held fixed, where the data may say little of each

@@ -108,7 +108,7 @@ from gibbsppl.runtime.functions import (
 from gibbsppl.runtime.gate_odds import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.label_chains import chain, known_labels, smoothed
-from gibbsppl.runtime.labels import LogWeights, Table, labels
+from gibbsppl.runtime.labels import LogWeights, Table, labels, labels_at_once
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
@@ -305,6 +305,7 @@ __all__ = [
     "inverse_wishart",
     "known_labels",
     "labels",
+    "labels_at_once",
     "laplace",
     "log",
     "log1p",
