@@ -76,6 +76,7 @@ def scheduled(
         approximate=settings["approximate"],
         moved=control.moved,
         interweave=interwoven_if(settings["interweave"], control),
+        jointly=blocks.joined,
         named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
     )
     schedule = planned(augmented, exact=settings["exact"], control=control)

@@ -130,6 +130,11 @@ class JointDraw(QuadraticDraw):
             terms.append(np.ravel(coefficients * first * second))
         return np.concatenate(terms)
 
+    def log_normalised(self, normaliser: Any) -> Floats | None:
+        """The log density less the log of its integral over some of the arrays."""
+        found: Floats | None = normaliser.of_quadratic()
+        return found
+
     # Words
 
     @property

@@ -251,13 +251,15 @@ class Marginal:
     """The log of an integral: the factor left by a variable that is integrated out.
 
     ``log_density`` is the log partition function of its natural parameters, which are functions
-    of the elements of ``arrays``; the first axes of these are the dims in ``over``.
+    of the elements of ``arrays``; the first axes of these are the dims in ``over``. Or it is
+    another factor with the variable at its mean, as it says ``about`` itself.
     """
 
     name: str
     arrays: tuple[Maintained, ...]
     log_density: Expr
     over: tuple[Range, ...]
+    about: str = ""
 
     @property
     def scatters(self) -> tuple[Scatter, ...]:
@@ -265,7 +267,8 @@ class Marginal:
         return tuple(s for a in self.arrays for s in a.scatters)
 
     def __str__(self) -> str:
-        return f"log density += {PLAIN.text(self.log_density)}, with {self.name} integrated out"
+        about = self.about or f"with {self.name} integrated out"
+        return f"log density += {PLAIN.text(self.log_density)}, {about}"
 
 
 Factor = Statement | Potential | Marginal

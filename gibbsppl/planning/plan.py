@@ -58,19 +58,25 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     control = control or Control(blocks=Blocks(joined=False))
     steps: list[Step] = []
     graphs: list[Graph] = []
+    start = 0
     for n, stage in enumerate((*model.stages, *model.branches)):
         make = maker_of(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        ordered = (*own, *_joined(stage.graph, rest, model, control))
-        # (of a block the joint draw is a step as it is found)
-        steps += (
-            d
-            if isinstance(d, Step)
-            else step_by_kernel(make, stage.graph, d, control, model)
-            for d in ordered
-        )
-        graphs += [stage.graph] * len(ordered)
+        drawn = _joined(stage.graph, rest, model, control)
+        # (what draws nothing anew comes before the stage that has integrated out what is)
+        later = [d for d in drawn if stage.anew and not _names(d) & set(stage.anew)]
+        ordered = (*own, *(d for d in drawn if d not in later))
+        for place, found in ((start, later), (len(steps) + len(later), ordered)):
+            # (of a block the joint draw is a step as it is found)
+            steps[place:place] = [
+                d
+                if isinstance(d, Step)
+                else step_by_kernel(make, stage.graph, d, control, model)
+                for d in found
+            ]
+            graphs[place:place] = [stage.graph] * len(found)
+        start = len(steps) - len(ordered)
         for more in wanted(model, n, steps, control.kernels, exact=exact):
             step = _once_more(more, model.data)
             if step is not None:
@@ -121,6 +127,13 @@ def _within_sweep(model: Rewritten) -> frozenset[str]:
     """The auxiliary variables that the graph of some branch lacks."""
     names = {r.variable for r in model.rewrites}
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
+
+
+def _names(drawn: Derived | Scan | ChainConditional | JointDraw) -> set[str]:
+    """The arrays that are drawn by a step."""
+    if isinstance(drawn, JointDraw | ChainConditional):
+        return {s.target.array.name for s in drawn.statements}
+    return {drawn.statement.target.array.name}
 
 
 def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | JointDraw) -> int:
