@@ -34,7 +34,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
-from gibbsppl.run.choice import Backend, asked_for, engine_for
+from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.settings import ARGUMENTS, Settings, checked_settings
@@ -46,11 +46,12 @@ if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
+    from gibbsppl.predict.conditional_means import Conditionals
     from gibbsppl.predict.deviance import Dic
     from gibbsppl.predict.prediction import Prediction
-    from gibbsppl.predict.step_moments import What
     from gibbsppl.schedule.sweeps import Schedule
 
+Names = str | Sequence[str] | None
 FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
 
@@ -227,19 +228,27 @@ class Sampler:
             )
         asked = asked_for(backend, threads, dtype)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
-        sequence = seed_sequence(seed)
-        own, sweeps = (self.program, self.prepared), chains * (warmup + draws * thin)
-        loops = partial(self.loops, keep=(keep,) if isinstance(keep, str) else keep or ())
+        sweeps = chains * (warmup + draws * thin)
+        engine, starts, started = self._started(asked, sweeps, keep, chains, seed, init)
+        result = run(
+            self.program, self.prepared, starts, draws=draws, warmup=warmup, thin=thin, keep=keep,
+            engine=engine, types=self.derivation.facts.types, progress=progress,
+            limit_bytes=limit_bytes,
+        )  # fmt: skip
+        return self._draws(result, started)
+
+    def _started(
+        self, asked: Asked, sweeps: int, keep: Names, chains: int, seed: Seed, init: Init
+    ) -> tuple[Engine, list[Chain], Attributes]:
+        """An engine for so many sweeps, starts of chains, and what is said of both."""
+        sequence, names = seed_sequence(seed), (keep,) if isinstance(keep, str) else keep or ()
+        loops, own = partial(self.loops, keep=names), (self.program, self.prepared)
         numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
         engine = engine_for(asked, numpy, loops, sweeps, worth)
         starts, notes = self._starts(chains, sequence, init, engine)
-        result = run(
-            *own, starts, draws=draws, warmup=warmup, thin=thin, keep=keep, engine=engine,
-            types=self.derivation.facts.types, progress=progress, limit_bytes=limit_bytes,
-        )  # fmt: skip
         by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
-        started = {"seed": sequence.entropy, **engine.attributes, "started_by_rule": by_rule}
-        return self._draws(result, started)
+        told = {"seed": sequence.entropy, **engine.attributes, "started_by_rule": by_rule}
+        return engine, starts, told
 
     def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
         """The sweep in loops, large arrays of a ``dtype``; its state without what is not kept."""
@@ -343,20 +352,58 @@ class Sampler:
         Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
         drawn from a closed form (default: all); the draws have all that these depend on.
         """
-        return self._conditionals(draws, names, "mean")
+        return self._conditionals.of(draws, names, "mean")
 
     def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
         """For each draw, the standard deviation of a variable's exact conditional."""
-        return self._conditionals(draws, names, "sd")
+        return self._conditionals.of(draws, names, "sd")
 
     def conditional_probabilities(
         self, draws: Draws, names: str | Sequence[str] | None = None
     ) -> Draws:
         """For each draw, the probabilities of labels given all other variables, along a new dim."""
-        return self._conditionals(draws, names, "probabilities")
+        return self._conditionals.of(draws, names, "probabilities")
 
-    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
-        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
+    def conditional_averages(  # noqa: PLR0913  (settings, all named at the call)
+        self,
+        names: str | Sequence[str],
+        draws: int = 1000,
+        *,
+        batches: int = 20,
+        warmup: int = 500,
+        chains: int = 4,
+        seed: Seed = None,
+        thin: int = 1,
+        init: Init = None,
+        backend: Backend | None = None,
+    ) -> Draws:
+        """Averages, over a run, of the means of variables' exact conditionals given all others.
 
-        model = Conditionals(self.schedule, self.program, self.constants, self.data)
-        return model.of(draws, names, what)
+        As the averages of `conditional_mean`, where neither means nor what they depend on could be
+        kept for each draw (topics, and labels of words): only sums are. Each of the draws that are
+        returned is the average over one of ``batches`` of equal length: their mean is the
+        Rao-Blackwell estimate of the posterior mean, and ``summary`` has its Monte Carlo error.
+        ``names``: variables drawn from a closed form; other arguments are those of `sample`.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> sampler = gp.compile(coin)
+        >>> sampler.conditional_averages("p", draws=40, batches=2, chains=1)["p"].round(4)
+        array([[0.6667, 0.6667]])
+        """
+        from gibbsppl.predict.averages import Averages, averaged  # noqa: PLC0415  (seldom needed)
+
+        size, labels = (chains, draws, batches), {d: as_array(c) for d, c in self.coords.items()}
+        sums = Averages.of(self._conditionals, names, labels, size)
+        asked, sweeps = asked_for(backend), chains * (warmup + draws * thin)
+        engine, starts, told = self._started(asked, sweeps, sums.needed, chains, seed, init)
+        types, draws_of = self.derivation.facts.types, partial(self._draws, started=told)
+        return averaged(sums, starts, engine, types, draws_of, warmup=warmup, thin=thin)
+
+    @property
+    def _conditionals(self) -> Conditionals:
+        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (as above)
+
+        return Conditionals(self.schedule, self.program, self.constants, self.data)

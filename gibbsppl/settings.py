@@ -31,10 +31,17 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     "check_kernel": {"name": NAME},
     "sample": {
         **dict.fromkeys(("draws", "warmup", "chains", "thin", "limit_bytes"), COUNT),
+        "backend": NAME.or_none(),
         "init": MAPPINGS.or_none(),
         "keep": NAMES.or_none(),
         "threads": COUNT.or_none(),
         "progress": TRUTH,
+    },
+    "conditional_averages": {
+        "names": NAMES,
+        **dict.fromkeys(("draws", "batches", "warmup", "chains", "thin"), COUNT),
+        "backend": NAME.or_none(),
+        "init": MAPPINGS.or_none(),
     },
     "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
