@@ -44,7 +44,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
     Variables with a jointly quadratic log density are drawn jointly, and so are the labels of a
-    hidden Markov chain. ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
+    hidden Markov chain. A scale is drawn with its locations integrated out, and these right after,
+    where that has a closed form (normal-gamma and normal-Wishart priors).
+    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
     other instead, ``{"x": "alone"}`` jointly, but with no other variable, and
     ``{("a", "b"): "together"}`` asks for a block; ``blocks=False`` forbids all. Where a complete
     conditional has no good closed form, data augmentation (an identity of ``gibbsppl.rewrites``)

@@ -250,7 +250,10 @@ WAYS = {
     "beetles, probit": {"latent normal": with_("latent normal")},
     "robust_regression": {"plain": without(POWER), "random scan": {"scan": "random"}},
     "bayesian_lasso": {"plain": without("distance")},
-    "horseshoe": {"power of a sum": with_(POWER)},
+    "horseshoe": {
+        "power of a sum": with_(POWER),
+        "coefficients given the noise": without("locations"),
+    },
     "spike_and_slab": {
         "weights integrated out": {"collapse": ("beta",)},
         "intercept integrated out": {"collapse": ("intercept",)},

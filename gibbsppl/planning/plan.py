@@ -58,25 +58,27 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     control = control or Control(blocks=Blocks(joined=False))
     steps: list[Step] = []
     graphs: list[Graph] = []
-    start = 0
+    start = 0  # (of the stage before)
     for n, stage in enumerate((*model.stages, *model.branches)):
         make = maker_of(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         drawn = _joined(stage.graph, rest, model, control)
-        # (what draws nothing anew comes before the stage that has integrated out what is)
-        later = [d for d in drawn if stage.anew and not _names(d) & set(stage.anew)]
-        ordered = (*own, *(d for d in drawn if d not in later))
-        for place, found in ((start, later), (len(steps) + len(later), ordered)):
-            # (of a block the joint draw is a step as it is found)
-            steps[place:place] = [
-                d
-                if isinstance(d, Step)
-                else step_by_kernel(make, stage.graph, d, control, model)
+        anew = [d for d in drawn if not stage.anew or _names(d) & set(stage.anew)]
+        others = [d for d in drawn if stage.anew and not _names(d) & set(stage.anew)]
+        # (of a block the joint draw is a step as it is found)
+        before, after = (
+            [
+                d if isinstance(d, Step) else step_by_kernel(make, stage.graph, d, control, model)
                 for d in found
             ]
-            graphs[place:place] = [stage.graph] * len(found)
-        start = len(steps) - len(ordered)
+            for found in (others, (*own, *anew))
+        )
+        # (what draws nothing anew comes before the stage that has integrated out what is)
+        steps[start:start], graphs[start:start] = before, [stage.graph] * len(before)
+        start = len(steps)
+        steps += after
+        graphs += [stage.graph] * len(after)
         for more in wanted(model, n, steps, control.kernels, exact=exact):
             step = _once_more(more, model.data)
             if step is not None:

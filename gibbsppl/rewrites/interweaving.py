@@ -66,7 +66,9 @@ def with_interwoven(
     graph = model.stages[0].graph
     _check_names(graph, names or ())
     # (what a scan integrates out is right again in the last stage alone)
-    stages = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
+    every = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
+    # (sums that stand for what is integrated out know nothing of other coordinates)
+    stages = [n for n in every if skipped or not model.stages[n].graph.marginals]
     found: list[NonCentred] = []
     for group in graph.latent:
         if is_recentrable(graph, group) and group.target.array.name not in skipped:
