@@ -383,6 +383,23 @@ def test_locations_that_may_not_be_drawn_jointly_are_not_integrated_out_together
     assert sampler.verify().proved
 
 
+def test_what_is_drawn_jointly_stays_so():
+    """Of locations that are tied to one another, and to what is none, one is integrated out."""
+    with gp.Model(coords={"g": 3, "n": 6}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        level = gp.Normal("level", 0.5, tau=0.1 * tau)
+        slope, u = gp.Normal("slope", 0, tau=0.2 * tau), gp.Normal("u", 0, tau=2, dims="g")
+        of, x = gp.Index("of", OF, of="g", dims="n"), data("x", X[:, 1], "n")
+        gp.Normal("y", level + x * slope + u[of], tau=tau, dims="n", observed=MEASURED)
+    sampler = gp.compile(m, interweave=False)
+
+    assert without(sampler) == ("tau", "level")
+    assert {frozenset(s.variables) for s in sampler.schedule.steps} == {
+        frozenset(("tau",)), frozenset(("level", "slope", "u")),
+    }  # fmt: skip
+    assert sampler.verify().proved
+
+
 @pytest.mark.parametrize("scan", ["random", "symmetric"])
 def test_a_scan_of_units_keeps_a_scale_and_its_location_together(scan):
     sampler = gp.compile(components(), scan=scan)

@@ -567,14 +567,6 @@ def test_a_sweep_that_leaves_the_support_is_refused():
         result(*case, replicates=2, program=program)
 
 
-@pytest.mark.slow
-def test_labels_that_are_drawn_at_once_are_seen_not_to_be_from_the_posterior():
-    sampler = gp.compile(SMALL["lda"](), **lda.WAYS["approximately collapsed"])
-    found = result("lda", "collapsed", replicates=REPLICATES, program=sampler.program)
-
-    assert not found.passed
-
-
 # ---- what is never drawn ---------------------------------------------------------------------
 
 

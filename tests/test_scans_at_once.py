@@ -3,9 +3,11 @@
 import re
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import gibbsppl as gp
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
@@ -157,3 +159,30 @@ def test_labels_of_many_elements_are_not_those_of_the_posterior_but_near_it():
 
     # (a label's own share of the sums of a thousand, and of two)
     assert 0 < apart < np.abs(np.exp(weighed(few, {"z": z[:5]})) - small).max() / 10
+
+
+def transitions(sampler, states, function):
+    """The exact transition matrix of a sweep that draws all labels at once, by log weights."""
+    rows = []
+    for z in states:
+        weights = np.asarray(function({"z": np.array(z)}, sampler.constants))
+        odds = np.exp(weights - weights.max(axis=0))
+        p = odds / odds.sum(axis=0)
+        rows.append([np.prod([p[k, n] for n, k in enumerate(other)]) for other in states])
+    return np.array(rows)
+
+
+def test_the_posterior_is_nearly_what_sweeps_leave_as_it_is():
+    """Exactly, by all states of the labels; with each element taken off it is further off."""
+    corpus = (DOCUMENTS, WORDS, ["a", "b", "c"])
+    sampler = at_once("topics")
+    states = list(product(range(TOPICS), repeat=len(WORDS)))
+    logs = [lda.collapsed_log_likelihood(np.array(z), corpus, TOPICS) for z in states]
+    posterior = np.exp(logs - logsumexp(logs))
+    names = ("z_at_once", "z_given_rest")
+    away = []
+    for name in names:
+        after = posterior @ transitions(sampler, states, sampler.program.sweep.__globals__[name])
+        away.append(np.abs(after - posterior).sum() / 2)
+
+    assert np.sqrt(len(states)) * np.finfo(float).eps < away[0] < away[1]

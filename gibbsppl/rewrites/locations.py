@@ -93,23 +93,42 @@ def scales_without_locations(
     that are not in it nothing is changed. ``asked``: these locations, all of them. Without
     ``jointly`` variables are drawn one by one: no two locations may then be tied.
     """
-    work, good, locations = AtMeans(graph), set[str](), list[str]()
+    work, good, locations = AtMeans(graph), set[str](), tuple[str, ...]()
+
+    def tried(some: tuple[str, ...], scales: Collection[str]) -> tuple[AtMeans, set[str]] | None:
+        if len(some) > 1 and not (jointly and _are_few(graph, some)):
+            return None
+        if not asked and _would_part(graph, before, some):
+            return None
+        there = _without(work, data, some, scales)
+        own = set[str]() if there is None else _as_good(there, data, before, scales)
+        return (there, own) if there is not None and own else None
+
     for names, scales in _groups(graph, before, asked):
-        for some in (names,) if asked or len(names) == 1 else (names, *((n,) for n in names)):
-            if len(some) > 1 and not (jointly and _are_few(graph, some)):
-                continue
-            there = _without(work, data, some, scales)
-            own = () if there is None else _as_good(there, data, before, scales)
-            if there is not None and own:
-                work = there
-                good |= own
-                locations += some
-                break
+        most, found = names, tried(names, scales)
+        if found is None and not asked and len(names) > 1:
+            most = ()
+            for name in names:
+                if (more := tried((*most, name), scales)) is not None:
+                    most, found = (*most, name), more
+        if found is not None:
+            work, own = found
+            good |= own
+            locations += most
     if not good:
         return None
     derived = (conditional_of(work.graph, work.graph.statement(n), data) for n in sorted(good))
-    found = Scales(work.finished, tuple(derived), tuple(locations))
-    return None if found.are_tied(graph) and not (jointly and _are_few(graph, locations)) else found
+    all_of = Scales(work.finished, tuple(derived), locations)
+    may_be_tied = jointly and _are_few(graph, locations)
+    return all_of if may_be_tied or not all_of.are_tied(graph) else None
+
+
+def _would_part(graph: Graph, before: Mapping[str, Derived], names: Collection[str]) -> bool:
+    """Whether locations are tied to one another, and to what else may be drawn with them."""
+    quadratic = {array_of(d) for d in before.values() if is_quadratic(d)}
+    seen = [{n for n in quadratic if mentions(f.log_density, (n,))} for f in graph.factors]
+    own = [s for s in seen if s & set(names)]
+    return any(len(s & set(names)) > 1 for s in own) and any(s - set(names) for s in own)
 
 
 def _are_few(graph: Graph, names: Collection[str]) -> bool:
