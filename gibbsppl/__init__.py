@@ -22,6 +22,7 @@ _ELSEWHERE = {
     "Draws": "output.draws",
     "load_draws": "output.draws",
     "simulate": "predict.prior",
+    "baselines": "predict",
     "read_bugs": "bugs.read",
     "read_inits": "bugs.inits",
     "write_bugs": "bugs.write",
@@ -32,6 +33,9 @@ _ELSEWHERE = {
     "AdaptiveRejection": "kernels",
     "OverRelaxed": "kernels",
     "Proposal": "kernels",
+    "Exact": "kernels",
+    "Cycle": "kernels",
+    "Mix": "kernels",
     "RandomScan": "schedule.scanning",
     "ModelError": "errors",
     "CompileError": "errors",
@@ -45,7 +49,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name == "runtime":  # all that a generated module needs
         return import_module("gibbsppl.runtime")
-    module = import_module(f"gibbsppl.{_ELSEWHERE.get(name, 'language')}")
+    place = f"gibbsppl.{_ELSEWHERE.get(name, 'language')}"
+    if name == "baselines":  # a module of several functions
+        return import_module(f"{place}.{name}")
+    module = import_module(place)
     try:
         return getattr(module, name)
     except AttributeError:

@@ -17,7 +17,10 @@ from gibbsppl.errors import GibbspplError as GibbspplError
 from gibbsppl.errors import ModelError as ModelError
 from gibbsppl.errors import RunError as RunError
 from gibbsppl.kernels import AdaptiveRejection as AdaptiveRejection
+from gibbsppl.kernels import Cycle as Cycle
 from gibbsppl.kernels import EllipticalSlice as EllipticalSlice
+from gibbsppl.kernels import Exact as Exact
+from gibbsppl.kernels import Mix as Mix
 from gibbsppl.kernels import OverRelaxed as OverRelaxed
 from gibbsppl.kernels import Proposal as Proposal
 from gibbsppl.kernels import RandomWalk as RandomWalk
@@ -56,6 +59,7 @@ from gibbsppl.language.potentials import Potential as Potential
 from gibbsppl.language.tensors import Tensor as Tensor
 from gibbsppl.output.draws import Draws as Draws
 from gibbsppl.output.draws import load_draws as load_draws
+from gibbsppl.predict import baselines as baselines
 from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler
 from gibbsppl.schedule.scanning import RandomScan as RandomScan

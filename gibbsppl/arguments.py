@@ -119,7 +119,8 @@ def methods_told(error: type[GibbspplError], **kinds: Mapping[str, Kind]) -> Cal
     """`calls_told` for the methods and the constructor of a class, with kinds by method."""
 
     def decorated(own: C) -> C:
-        for name, method in list(vars(own).items()):
+        inherited = {n: m for base in reversed(own.__mro__[:-1]) for n, m in vars(base).items()}
+        for name, method in inherited.items():
             public = name in ("__init__", "__getitem__") or not name.startswith("_")
             if inspect.isfunction(method) and public:
                 setattr(own, name, calls_told(error, **kinds.get(name, {}))(method))

@@ -112,7 +112,7 @@ def variants_of(
         every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
     if schedule.leaves:
         every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
-    if not settings["collapse"] and any(m.about for g in schedule.graphs for m in g.marginals):
+    if not settings["collapse"] and any(g.marginals for g in schedule.graphs):
         every['without "locations"'] = {"rewrites": {**now, LOCATIONS: False}}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}

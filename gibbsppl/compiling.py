@@ -20,6 +20,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
 from gibbsppl.sampler import Sampler, compiled
 from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.moments import By
 from gibbsppl.schedule.scanning import RandomScan
 from gibbsppl.settings import checked_settings
 
@@ -40,6 +41,7 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     order: Sequence[str] = (),
     scan: str | RandomScan = "systematic",
     kernels: Mapping[str, Kernel | OwnKernel] | None = None,
+    by: Mapping[str, By] | None = None,
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
@@ -68,7 +70,10 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     (`gp.RandomScan` takes weights); ``"symmetric"`` draws all steps forwards, then backwards.
     ``kernels={"x": gp.RandomWalk()}`` names the kernel of a variable: `gp.Slice`, `gp.RandomWalk`,
     `gp.EllipticalSlice`, `gp.AdaptiveRejection`, `gp.OverRelaxed`, `gp.Proposal`, or a function
-    ``kernel(rng, value, log_density)`` of your own that returns the new value (docs/sampling.md).
+    ``kernel(rng, value, log_density)`` of your own that returns the new value; `gp.Cycle` and
+    `gp.Mix` are made of several of these and of `gp.Exact` draws (docs/sampling.md).
+    ``by={"theta": "mean"}`` reads ``theta`` by the mean of its conditional: all others see its
+    moments, where they would see a draw (docs/readings.md); ``"mode"`` puts it to the mode.
 
     Raises `CompileError` where no sampler can be made, naming the variable and the reason.
     """
@@ -77,7 +82,7 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
     settings = checked_settings(
         blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
-        interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
+        interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels, by=by,
     )  # fmt: skip
     read = model.reading if model.reading and model.reading.is_of(graph) else None
     made = compiled(graph, model.data, model.positions, settings, declared=True)

@@ -61,6 +61,7 @@ def scheduled(
         kernels_of(settings["kernels"]),
         blocks,
     )
+    by = settings["by"]
     graph = without_spellings(graph)
     check_names(graph, blocks)
     check_kernels(graph, control.kernels)
@@ -78,8 +79,13 @@ def scheduled(
         interweave=interwoven_if(settings["interweave"], control),
         jointly=blocks.joined,
         named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
+        closed=[n for n, how in by.items() if how == "mean"] if by else None,
     )
     schedule = planned(augmented, exact=settings["exact"], control=control)
+    if by:
+        from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
+
+        schedule = read_by(schedule, augmented.data, by)
     if not isinstance(settings["interweave"], bool):
         asked, exact = settings["interweave"], settings["exact"]
         check_asked(augmented, asked, schedule, control.kernels, exact=exact)

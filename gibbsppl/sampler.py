@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gibbsppl.arguments import GivenArray, methods_told
+from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.errors import RunError
+from gibbsppl.fits.methods import Fitting
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import Pilots
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
@@ -34,6 +35,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
+from gibbsppl.predict.methods import Predicting
 from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
@@ -43,12 +45,11 @@ if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
+    from gibbsppl.checks.transition import TransitionMatrix
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
-    from gibbsppl.predict.conditional_means import Conditionals
-    from gibbsppl.predict.deviance import Dic
-    from gibbsppl.predict.prediction import Prediction
+    from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
 
 Names = str | Sequence[str] | None
@@ -77,7 +78,7 @@ def compiled(
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler:
+class Sampler(Predicting, Fitting):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
@@ -168,6 +169,31 @@ class Sampler:
 
         return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
 
+    def transition_matrix(self) -> TransitionMatrix:
+        """The exact transition matrix of a sweep, where all latent variables are labels.
+
+        Printed, it says whether a sweep leaves the exact posterior as it is and is reversible, and
+        how fast a chain converges: the second largest eigenvalue, the spectral gap, the relaxation
+        and the mixing time, in sweeps; ``autocorrelation_time(function)`` is that of a function of
+        the state. Labels are drawn exactly, or moved by `gp.RandomWalk` (one that adapts at the
+        scale 1, where it starts), by a `gp.Proposal` whose ``log_density`` is the log of the
+        probability itself, or by cycles and mixtures of these, in any scan. Raises `CompileError`
+        for other variables and kernels, and above 4096 states.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="two") as two:
+        ...     a, b = gp.Bernoulli("a", 0.5), gp.Bernoulli("b", 0.5)
+        ...     y = gp.Bernoulli("y", 0.1 + 0.8 * a * b, observed=1)
+        >>> found = gp.compile(two, scan="random").transition_matrix()
+        >>> found.passed, found.is_reversible, round(found.spectral_gap, 3)
+        (True, True, 0.51)
+        >>> round(found.autocorrelation_time(lambda state: state["a"]), 3)
+        2.404
+        """
+        from gibbsppl.checks.enumeration import transition_matrix  # noqa: PLC0415  (on request)
+
+        return transition_matrix(self.graph, self.program, self.schedule, self.data)
+
     def _with(self, data: Values | None = None, **changes: object) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
         settings = checked_settings(**{**self.settings, **changes})
@@ -183,6 +209,13 @@ class Sampler:
     def _starts(
         self, chains: int, seed: Seed, init: Init, engine: Engine
     ) -> tuple[list[Chain], dict[str, str]]:
+        if self.settings["by"]:
+            from gibbsppl.fits.points import moments_at  # noqa: PLC0415  (draws need none)
+
+            found, notes = self._with(by={}).initial_states(chains, seed, init)
+            for chain in found:
+                chain.state |= moments_at(self.schedule, {**self.derivation.known, **chain.state})
+            return found, notes
         pilots = Pilots(self.graph, self.data, self.program, self.prepared, engine)
         return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
 
@@ -235,7 +268,7 @@ class Sampler:
             engine=engine, types=self.derivation.facts.types, progress=progress,
             limit_bytes=limit_bytes,
         )  # fmt: skip
-        return self._draws(result, started)
+        return self.as_draws(result, started)
 
     def _started(
         self, asked: Asked, sweeps: int, keep: Names, chains: int, seed: Seed, init: Init
@@ -256,7 +289,7 @@ class Sampler:
 
         return loops_of(self.schedule, self.data, self.prepared, dtype, keep)
 
-    def _draws(self, result: RunResult, started: Attributes) -> Draws:
+    def as_draws(self, result: RunResult, started: Attributes) -> Draws:
         """The draws with the names of their dims, their coords, the data, and how they were made.
 
         ``started`` says where the chains have started, and what has made their sweeps.
@@ -319,51 +352,6 @@ class Sampler:
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 
-    def predict(
-        self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
-    ) -> Prediction:
-        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
-        from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
-
-        return predicted(self.graph, self.data, draws, new, name)
-
-    def deviance(self, draws: Draws) -> Draws:
-        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
-
-        ``p`` is the density of all observations, constants included.
-        """
-        from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
-
-        return with_deviance(self.graph, self.data, draws)
-
-    def dic(self, draws: Draws, *, seed: int = 0) -> Dic:
-        """The deviance information criterion of draws of several chains, printed as a table.
-
-        The penalty pD is Plummer's: how much better new observations, simulated by ``seed``, fit
-        their own draw than one of another chain.
-        """
-        from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
-
-        return dic(self.graph, self.data, draws, seed=seed)
-
-    def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
-        """For each draw, the mean of a variable's exact conditional given all other variables.
-
-        Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
-        drawn from a closed form (default: all); the draws have all that these depend on.
-        """
-        return self._conditionals.of(draws, names, "mean")
-
-    def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
-        """For each draw, the standard deviation of a variable's exact conditional."""
-        return self._conditionals.of(draws, names, "sd")
-
-    def conditional_probabilities(
-        self, draws: Draws, names: str | Sequence[str] | None = None
-    ) -> Draws:
-        """For each draw, the probabilities of labels given all other variables, along a new dim."""
-        return self._conditionals.of(draws, names, "probabilities")
-
     def conditional_averages(  # noqa: PLR0913  (settings, all named at the call)
         self,
         names: str | Sequence[str],
@@ -399,11 +387,12 @@ class Sampler:
         sums = Averages.of(self._conditionals, names, labels, size)
         asked, sweeps = asked_for(backend), chains * (warmup + draws * thin)
         engine, starts, told = self._started(asked, sweeps, sums.needed, chains, seed, init)
-        types, draws_of = self.derivation.facts.types, partial(self._draws, started=told)
+        types, draws_of = self.derivation.facts.types, partial(self.as_draws, started=told)
         return averaged(sums, starts, engine, types, draws_of, warmup=warmup, thin=thin)
 
-    @property
-    def _conditionals(self) -> Conditionals:
-        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (as above)
-
-        return Conditionals(self.schedule, self.program, self.constants, self.data)
+    def read_by(self, by: Mapping[str, By]) -> Sampler:
+        """The sampler of the same model in one graph, its conditionals read otherwise."""
+        return self._with(
+            kernels={}, order=(), scan="systematic", collapse=(), approximate=False,
+            interweave=False, by=by,
+        )  # fmt: skip

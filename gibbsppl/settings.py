@@ -7,11 +7,12 @@ canonical form.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.blocks import blocks_of
+from gibbsppl.schedule.moments import By
 from gibbsppl.schedule.scanning import checked_scan
 
 # What `compile` takes by name.
@@ -21,6 +22,10 @@ VARIANTS = Kind(
     lambda value: isinstance(value, Mapping)
     and all(isinstance(v, Mapping) and all(isinstance(n, str) for n in v) for v in value.values()),
     "a dict from names to dicts of arguments of compile",
+)
+AT_VALUES = Kind(
+    lambda value: BY_NAME.fits(value) or DRAWS.fits(value),
+    "a dict from the names of latent variables to values, or draws, as sample() returns them",
 )
 OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 
@@ -44,8 +49,14 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "init": MAPPINGS.or_none(),
     },
     "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},
+    "variational": {
+        **dict.fromkeys(("starts", "sweeps"), COUNT),
+        "init": MAPPINGS.or_none(),
+        "progress": TRUTH,
+    },
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
     "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},
+    "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},
     **{f"conditional_{what}": OF_DRAWS for what in ("mean", "sd", "probabilities")},
@@ -72,7 +83,21 @@ def checked_settings(**asked: object) -> Settings:
         "order": _names("order", asked["order"]),
         "scan": checked_scan(asked["scan"]),
         "kernels": dict(kernels) if isinstance(kernels, Mapping) else kernels,
+        "by": checked_by(asked["by"]),
     }
+
+
+def checked_by(asked: object) -> dict[str, By]:
+    """By what each variable is read, or an error for other words."""
+    if asked is None:
+        return {}
+    expected = "a dict from names of variables to 'draw', 'mode' or 'mean'"
+    if not isinstance(asked, Mapping):
+        raise _unexpected("by", asked, expected)
+    for name, how in asked.items():
+        if how not in get_args(By):
+            raise _unexpected(f"by[{name!r}]", how, "one of 'draw', 'mode', 'mean'")
+    return {name: how for name, how in asked.items() if how != "draw"}
 
 
 def _names(what: str, asked: object, or_else: str = "") -> tuple[str, ...]:

@@ -450,3 +450,35 @@ def test_planted_bugs_are_caught(name, monkeypatch):
         found = [str(error)]
 
     assert found != []
+
+
+# ---- labels that are read as positions -------------------------------------------------------
+
+
+def labels_in_two_ways():
+    """Labels of different ranges, both positions in one array."""
+    with gp.Model(coords={"i": 3, "k": 3, "s": 2}) as model:
+        p, q = gp.Data("p", [0.2, 0.3, 0.5], dims="k"), gp.Data("q", [0.7, 0.3], dims="s")
+        side = gp.Categorical("side", q, event="s")
+        z = gp.Categorical("z", p, dims="i", event="k")
+        w = gp.Data("w", [[0.1, 0.7, 0.2], [0.6, 0.2, 0.2]], dims=("s", "k"))
+        gp.Bernoulli("y", w[side, z], dims="i", observed=[1, 0, 1])
+    return model
+
+
+KERNELS_OF_LABELS = {
+    "drawn": {},
+    "walked": {"z": gp.RandomWalk(), "side": gp.RandomWalk()},
+    "sliced": {"z": gp.Slice(), "side": gp.Slice()},
+}
+
+
+@pytest.mark.parametrize("name", KERNELS_OF_LABELS)
+def test_labels_of_different_ranges_in_loops_are_those_in_numpy(name):
+    assert_the_same(gp.compile(labels_in_two_ways(), kernels=KERNELS_OF_LABELS[name]), sweeps=6)
+
+
+def test_compiled_labels_that_move_are_positions():
+    pytest.importorskip("numba")
+    kernels = {"z": gp.RandomWalk(), "side": gp.Slice()}
+    assert_compiled_is_plain(gp.compile(labels_in_two_ways(), kernels=kernels))

@@ -83,6 +83,7 @@ Maximum = _function("Maximum", "The larger of two numbers.", _of_numbers(sp.Max)
 AtMost = _function("AtMost", "AtMost(a, b): 1 where a <= b, else 0.", nonnegative=True)
 Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=True)
 Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)
+Digamma = _function("Digamma", "The derivative of the log of the gamma function.")
 LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
 LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
 LogGammaU = _function("LogGammaU", "LogGammaU(a, x): x + LogGammaQ(a, x).")
@@ -129,13 +130,11 @@ class Function:
     ``text`` (else a call), ``latex``, ``loop`` (Python, for compiled loops) and ``bugs`` are
     written with the arguments put in; a function without the last two has no such form.
     ``in_full`` writes the function by others, ``relation`` is the sign of an indicator.
-
-    ``derivative``, ``inverse`` and ``log`` are expressions of the argument; the inverse is infinite
-    at ends that the function does not reach. ``symmetric``: ``1 - f(x)`` is ``f(-x)``. Values are
-    ``between`` two ends; an increasing function crosses a value at a point (``at``).
-    ``increasing``: never falling in an argument. ``bends``: the curvature (``bends_given``: in the
-    last argument, for a first argument between two ends). ``finite``: wherever the arguments are.
-    ``fades``: arbitrarily near to zero without being zero (as a number it may be 0).
+    ``derivative`` (by the last argument), ``inverse`` and ``log`` are expressions of the arguments;
+    the inverse is infinite at ends that the function does not reach. ``symmetric``: ``1 - f(x)`` is
+    ``f(-x)``. Values are ``between`` two ends; an increasing function, never falling in an
+    argument, crosses a value at a point (``at``). ``bends``: the curvature (``bends_given``: in the
+    last argument, a first one given). ``finite``: where arguments are. ``fades``: near to zero.
     """
 
     of: type[sp.Function]
@@ -148,7 +147,7 @@ class Function:
     bugs: str = ""
     in_full: Callable[..., Expr] | None = None
     relation: str = ""
-    derivative: Callable[[Expr], Expr] | None = None
+    derivative: Callable[..., Expr] | None = None
     inverse: Callable[[Expr], Expr] | None = None
     log: Callable[[Expr], Expr] | None = None
     symmetric: bool = False
@@ -223,12 +222,14 @@ ROWS = (
         latex=r"\log\Gamma({})",
         loop="math.lgamma({})",
         bugs="loggam",
+        derivative=Digamma,
         bends=(
             Bend("convex", "increasing", lower=Fraction(3, 2)),
             Bend("convex", "decreasing", lower=0, upper=Fraction(7, 5)),
             Bend("convex", "neither", lower=0),
         ),
     ),
+    Function(of=Digamma, numpy="digamma", latex=r"\psi({})"),
     Function(
         of=sp.cos,
         numpy="cos",
@@ -357,9 +358,14 @@ ROWS = (
     Function(  # (of order 0: the log of the integral of exp(x cos(t)), a log partition function)
         of=LogBesselI,
         numpy="log_bessel_i",
+        derivative=lambda v, x: v / x + sp.exp(LogBesselI(v + 1, x) - LogBesselI(v, x)),
         bends_given=(((ZERO, ZERO), Bend("convex", "increasing", lower=0)),),
     ),
-    Function(of=LogBesselK, numpy="log_bessel_k"),
+    Function(
+        of=LogBesselK,
+        numpy="log_bessel_k",
+        derivative=lambda v, x: v / x - sp.exp(LogBesselK(v + 1, x) - LogBesselK(v, x)),
+    ),
     Function(of=LogFoxWright, numpy="log_fox_wright"),
     Function(of=LogPolyaGamma, numpy="log_polya_gamma"),
     Function(of=LogStirling, numpy="log_stirling"),

@@ -22,8 +22,8 @@ class loggamma(sp.loggamma):  # noqa: N801  (it prints as SymPy's does)
 
     @classmethod
     def eval(cls, z: sp.Expr) -> sp.Expr | None:  # type: ignore[override]
-        """SymPy's value of a number; none of its own where that is a number of many digits."""
-        if z.is_Number and z > MOST:
+        """SymPy's value of a number; none where that is one of many digits, or of a name of one."""
+        if not z.is_Number or z > MOST:
             return None
         return super().eval(z)
 

@@ -73,11 +73,27 @@ def _rank(factor: Expr) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """How elements of an array are written that are something of others: ``E[log(tau[k])]``.
+
+    ``inside`` are expressions of the dims of the array.
+    """
+
+    sign: str
+    inside: tuple[Expr, ...]
+    dims: tuple[Dim, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Notation:
-    """How to write: the size of each dim, and the dims of the arrays written by name alone."""
+    """How to write: the size of each dim, and the dims of the arrays written by name alone.
+
+    ``signs`` are of arrays that are written by what they are.
+    """
 
     sizes: Mapping[Dim, int] = field(default_factory=dict)
     own: Mapping[str, tuple[Dim, ...]] = field(default_factory=dict)
+    signs: Mapping[str, Sign] = field(default_factory=dict)
 
     def text(self, expr: Expr) -> str:
         """The expression as text."""
@@ -137,9 +153,18 @@ class Notation:
 
     def _leaf(self, leaf: Leaf) -> str:
         name = leaf.array.name
+        if name in self.signs:
+            return self.signed(self.signs[name], leaf.indices)
         if not leaf.indices or self.own.get(name) == leaf.indices:
             return str(name)
         return f"{name}[{', '.join(map(self.text, leaf.indices))}]"
+
+    def signed(self, sign: Sign, indices: Sequence[Expr]) -> str:
+        """What is something of others, at indices."""
+        at = {d: i for d, i in zip(sign.dims, indices, strict=True) if d != i}
+        inside = (self.text(substitute(e, at)).strip("[]") if e.func in RELATIONS
+                  else self.text(substitute(e, at)) for e in sign.inside)  # fmt: skip
+        return f"{sign.sign}[{', '.join(inside)}]"
 
     def _ordered(self, expr: Expr) -> list[tuple[Expr, str]]:
         """The terms of a sum with texts: positive terms first, negative terms last."""

@@ -12,6 +12,6 @@ along `wander`, a walk on the declared density alone:
 - a model against the text that it was read from: `reading`
 - rounding: `terms` measures it for all of these; `results` and `table` are what is printed
 
-On request: `enumeration` (small discrete models, by their transition matrix), `geweke` (whole
-sweeps, by simulation), `one_step` (one step, by simulation).
+On request: `enumeration` (small discrete models, by their `transition` matrix, that of `proposals`
+too), `geweke` (whole sweeps, by simulation), `one_step` (one step, by simulation).
 """

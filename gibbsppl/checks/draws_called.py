@@ -2,10 +2,11 @@
 
 The ratio check proves the conditional that ``*_given_rest`` returns. This check proves the draws of
 the sweep: the function called, natural parameters, known parameters, bounds, the shape, the
-elements that receive the result, and that no draw reads a stale variable, in the order of the
-sweep. A sweep is carried out with the module's ``runtime`` and its ``*_given_rest`` recorded; the
-expected value of a parameter follows from its name (``checks.expected_calls``), with every
-expression evaluated by the plain interpreter.
+elements that receive the result, that no draw reads a stale variable, in the order of the sweep,
+and that the parts of kernels made of others are chosen and carried out as these say. A sweep is
+carried out with the module's ``runtime`` and its ``*_given_rest`` recorded; the expected value of a
+parameter follows from its name (``checks.expected_calls``), with every expression evaluated by the
+plain interpreter.
 """
 
 from __future__ import annotations
@@ -27,15 +28,22 @@ from gibbsppl.errors import CompileError, GibbspplError
 from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import fill
+from gibbsppl.schedule.composed import Turn
 from gibbsppl.schedule.staleness import read_by, stale_from
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 # At most so many calls of a step that draws element by element, or colour by colour, are checked.
 MOST_CALLS = 3
-# A random scan leaves some steps out: sweeps go on until all have been seen. Of n equally likely
-# units, one is never among the n of each sweep with a probability below exp(-20).
+# A random scan and a mixture leave some steps out: sweeps go on until all have been seen. Of n
+# equally likely units, one is never among the n of each sweep with a probability below exp(-20); so
+# is a part of a mixture, in as many times the sweeps that come to it once on average.
 MOST_SWEEPS = 20
+
+# What a sweep does, in order: a step, by its name, or the choice of a part by the shares of all.
+Choice = tuple[tuple[float, ...], int]
+Order = list[str | Choice]
+
 
 def calls_against_steps(
     rng: np.random.Generator,
@@ -50,7 +58,7 @@ def calls_against_steps(
     sweep = recorder.recorded()
     try:
         with np.errstate(all="ignore"):
-            for _ in range(MOST_SWEEPS):
+            for _ in range(_most_sweeps(schedule)):
                 recorder.orders.append([])
                 sweep(rng, recorder.state, recorder.constants)
                 recorder.finish()
@@ -62,7 +70,8 @@ def calls_against_steps(
         never = {}  # (what comes after is not reached)
     else:
         never = dict.fromkeys(_never_drawn(schedule, recorder.seen), "it is never drawn")
-    wrong = {**never, **_stale(schedule, recorder.orders), **recorder.wrong}
+    orders = recorder.orders
+    wrong = never | _stale(schedule, orders) | _not_in_turn(schedule, orders) | recorder.wrong
     return {s.name: wrong.get(s.name, "") for s in schedule.steps}
 
 
@@ -78,18 +87,64 @@ def _never_drawn(schedule: Schedule, seen: Collection[str]) -> set[str]:
     return {s.name for s in schedule.steps if s.name not in seen and not idle >= set(s.variables)}
 
 
-def _stale(schedule: Schedule, orders: Sequence[Sequence[str]]) -> dict[str, str]:
+def _most_sweeps(schedule: Schedule) -> int:
+    """How many sweeps see all steps, if all parts of mixtures are equally likely."""
+    return MOST_SWEEPS * max([_one_of(c) for c in schedule.composed], default=1)
+
+
+def _one_of(turn: Turn) -> int:
+    """In how many times that it is carried out each step of a turn is expected, at least, once."""
+    if isinstance(turn, str):
+        return 1
+    return max(map(_one_of, turn.parts)) * (len(turn.parts) if turn.weights else 1)
+
+
+def _not_in_turn(schedule: Schedule, orders: Sequence[Order]) -> dict[str, str]:
+    """Mistakes by step: parts of a kernel that are not carried out as it says."""
+    for order in orders:
+        at = 0
+        while at < len(order):
+            name = next((e for e in order[at:] if isinstance(e, str)), "")
+            composed = schedule.composed_of(name)
+            after = at + 1 if composed is None else _after(composed, order, at)
+            if after is None or after == at:
+                assert composed is not None
+                told = composed.told(lambda name: name)
+                return {composed.names[0]: f"what its kernel is made of is not carried out: {told}"}
+            at = after
+    return {}
+
+
+def _after(turn: Turn, order: Order, at: int) -> int | None:
+    """The place in an order after a turn that begins at a place; None if it is not carried out."""
+    now = order[at] if at < len(order) else ""
+    if isinstance(turn, str):
+        # (what comes twice in a row is recorded once)
+        return at + 1 if now == turn else at if at and order[at - 1] == turn else None
+    parts = turn.parts
+    if turn.weights:
+        if isinstance(now, str) or now[0] != turn.shares:
+            return None
+        at, parts = at + 1, (parts[now[1]],)
+    found: int | None = at
+    for part in parts:
+        found = None if found is None else _after(part, order, found)
+    return found
+
+
+def _stale(schedule: Schedule, orders: Sequence[Order]) -> dict[str, str]:
     """Mistakes by step: stale variables that are read, or left at the end of a sweep."""
     places = {s.name: j for j, s in enumerate(schedule.steps)}
     stale: dict[str, str] = {}
     for order in (*orders, *orders):  # (what a sweep leaves, the next one may read)
-        for name in order:
+        steps = [e for e in order if isinstance(e, str)]
+        for name in steps:
             try:
                 stale = stale_from(schedule, (places[name],), stale)
             except CompileError as error:
                 return {name: str(error)}
         for left in sorted(set(stale) - schedule.within_sweep):
-            return {order[-1]: f"{left} is stale when the sweep ends"}
+            return {steps[-1]: f"{left} is stale when the sweep ends"}
     return {}
 
 
@@ -105,7 +160,7 @@ class _Recorder:
     current: str = ""
     seen: dict[str, int] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
-    orders: list[list[str]] = field(default_factory=list)
+    orders: list[Order] = field(default_factory=list)
     given: Given = None
     pending: tuple[Call, ArrayLike | None] | None = None
 
@@ -150,6 +205,13 @@ class _Recorder:
         order = self.orders[-1]
         if order[-1:] != [step]:
             order.append(step)
+
+    def chosen_part(self, rng: np.random.Generator, shares: tuple[float, ...]) -> int:
+        """The part of a mixture to be carried out now, all being equally likely."""
+        self.finish()
+        part = int(rng.integers(len(shares)))
+        self.orders[-1].append((shares, part))
+        return part
 
     def called(self, name: str, arguments: Values) -> None:
         """Check the arguments of a drawing call, before the draw."""
@@ -213,6 +275,8 @@ class _Runtime:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(runtime, name)
+        if found is runtime.chosen_part:
+            return self._recorder.chosen_part
         if not isinstance(found, FunctionType):
             return found
         signature = inspect.signature(found)

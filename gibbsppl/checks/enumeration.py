@@ -6,22 +6,24 @@ posterior of every state, and the matrix of the sweep, made of the generated log
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
 import sympy as sp
 
 from gibbsppl.checks.elements_by_call import calls_of, of_statement
-from gibbsppl.checks.table import verdict
+from gibbsppl.checks.proposals import key_of, proposal_matrix
+from gibbsppl.checks.transition import TransitionMatrix
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError
+from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import free_elements, log_joint, regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.operations import Bools
+from gibbsppl.schedule.composed import Turn
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -29,40 +31,20 @@ from gibbsppl.schedule.sweeps import Schedule
 LARGEST = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Enumeration:
-    """All states of a model, their posterior probabilities, and the sweep's matrix.
-
-    ``discrepancy`` is the largest entry of ``posterior @ transition - posterior``.
-    """
-
-    states: tuple[Values, ...]
-    posterior: Floats
-    transition: Floats
-    discrepancy: float
-    tolerance: float
-
-    @property
-    def asymmetry(self) -> float:
-        """The largest flow between two states that the one back does not match: 0 if reversible."""
-        flow = self.posterior[:, None] * self.transition
-        return float(np.abs(flow - flow.T).max())
-
-    @property
-    def is_reversible(self) -> bool:
-        """Whether the sweep is in detailed balance with the posterior."""
-        return self.asymmetry <= self.tolerance
-
-    @property
-    def passed(self) -> bool:
-        """Whether the sweep leaves the posterior as it is."""
-        return self.discrepancy <= self.tolerance
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self.states)} states, largest change of a probability by one sweep "
-            f"{self.discrepancy:.1e} (tolerance {self.tolerance:.1e}): {verdict(self.passed)}"
+def transition_matrix(
+    graph: Graph, program: Program, schedule: Schedule, data: Values
+) -> TransitionMatrix:
+    """The exact transition matrix of a sampler's sweep; refused by name where there is none."""
+    for statement in graph.latent:
+        _check_label(statement)
+    made = [*schedule.auxiliary, *dict.fromkeys(p.of for p in schedule.parts)]
+    if made:
+        raise CompileError(
+            f"{graph.name}: its sweep draws auxiliary variables or parts of arrays "
+            f"({', '.join(made)}), of which there are no states; compile with rewrites=False."
         )
+    start, _ = initial_state(np.random.default_rng(0), graph, data)
+    return enumerate_sweep(graph, program, schedule.steps, data, start, schedule)
 
 
 def enumerate_sweep(
@@ -72,7 +54,7 @@ def enumerate_sweep(
     data: Values,
     start: Values,
     schedule: Schedule | None = None,
-) -> Enumeration:
+) -> TransitionMatrix:
     """The posterior and one sweep's transition matrix, over all states of the labels.
 
     ``start`` is any state: what it holds besides the labels (known elements) is kept. ``schedule``
@@ -91,19 +73,37 @@ def enumerate_sweep(
     discrepancy = float(np.abs(posterior @ transition - posterior).max())
     # Each entry is a sum of as many products as there are states, for each of the steps.
     tolerance = 16 * np.finfo(float).eps * len(states) * (1 + len(steps))
-    return Enumeration(states, posterior, transition, discrepancy, tolerance)
+    return TransitionMatrix(
+        states, posterior, transition, discrepancy, tolerance, graph.name
+    )
 
 
 def sweep_matrix(steps: Sequence[Floats], schedule: Schedule | None = None) -> Floats:
     """The matrix of a sweep from those of its steps."""
-    if schedule is None or not schedule.units:
+    if schedule is None:
         return _product(steps)
-    units = [_product([steps[j] for j in unit]) for unit in schedule.units]
+    of = dict(zip((s.name for s in schedule.steps), steps, strict=True))
+
+    def in_order(places: Iterable[int]) -> Floats:
+        turns = (composed_matrix(turn, of) for turn in schedule.turns(places))
+        return _product([np.eye(len(steps[0])), *turns])
+
+    if not schedule.units:
+        return in_order(range(len(steps)))
+    units = [in_order(unit) for unit in schedule.units]
     if schedule.scan == "symmetric":
         return _product([*units, *units[-2::-1]])
     shares = np.array(schedule.weights or [1.0] * len(units))
     one = np.tensordot(shares / shares.sum(), np.array(units), axes=1)
     return np.asarray(np.linalg.matrix_power(one, len(units)))
+
+
+def composed_matrix(turn: Turn, of: Mapping[str, Floats]) -> Floats:
+    """The matrix of one turn of a sweep, from those of the steps: a product, or their mean."""
+    if isinstance(turn, str):
+        return of[turn]
+    parts = [composed_matrix(p, of) for p in turn.parts]
+    return np.tensordot(turn.shares, parts, axes=1) if turn.weights else _product(parts)
 
 
 def _product(matrices: Sequence[Floats]) -> Floats:
@@ -116,9 +116,10 @@ def _product(matrices: Sequence[Floats]) -> Floats:
 def _of_labels(step: Step) -> Step:
     if step.has_probabilities:
         return step
+    how = f"it is moved by {step.kernel}" if step.is_move else f"its step is of kind {step.kind!r}"
     raise CompileError(
-        f"{step.name}: its step is of kind {step.kind!r}, expected an exact draw of "
-        "finitely many labels, or a random walk of them: only these have a transition matrix."
+        f"{step.name}: {how}, expected an exact draw of finitely many labels, or a gp.RandomWalk() "
+        "or gp.Proposal(draw, log_density) of them: only these have a transition matrix."
     )
 
 
@@ -137,16 +138,20 @@ def _states(graph: Graph, values: Values, start: Values) -> Iterator[State]:
         yield state
 
 
-Place = tuple[str, tuple[int, ...], range]
-
-
-def _places(graph: Graph, statement: Statement, values: Values) -> list[Place]:
-    """Each element to be drawn: array, position and possible labels."""
+def _check_label(statement: Statement) -> None:
     if not statement.support.is_finite:
         raise CompileError(
             f"{statement.name}: its support is {statement.support}, expected finitely many labels; "
             "only models of labels can be enumerated."
         )
+
+
+Place = tuple[str, tuple[int, ...], range]
+
+
+def _places(graph: Graph, statement: Statement, values: Values) -> list[Place]:
+    """Each element to be drawn: array, position and possible labels."""
+    _check_label(statement)
     sizes, over = graph.sizes, regions(statement, graph.sizes)
     free = free_elements(statement, values, sizes)
     lower, upper = (
@@ -184,6 +189,8 @@ def _step_matrix(
     """The transition matrix of one step; drawn in several calls, the product over these."""
     if step.axis is not None:  # (labels of a chain are drawn together)
         return _chain_matrix(program, constants, step, data, states, graph.sizes)
+    if step.asked is not None and step.asked.takes_all:
+        return proposal_matrix(program, constants, step, data, states, graph)
     statement = step.statement
     free = free_elements(statement, {**data, **states[0]}, graph.sizes)
     lower, upper = _range(graph, statement, {**data, **states[0]})
@@ -191,7 +198,7 @@ def _step_matrix(
     found = []
     for state in states:
         copy = {name: np.array(value) for name, value in state.items()}
-        given = program.given_rest[statement.name](copy, constants)
+        given = program.given_rest[step.name](copy, constants)
         found.append(step.label_probabilities(graph, given, {**data, **state}, labels))
     if not step.is_by_element:
         return _moves(graph, statement, data, states, found, lower, free)
@@ -224,7 +231,7 @@ def _chain_matrix(
     groups: dict[bytes, list[int]] = {}
     for j, state in enumerate(states):
         rest = {n: v for n, v in state.items() if n != step.name}
-        groups.setdefault(_key(rest), []).append(j)
+        groups.setdefault(key_of(rest), []).append(j)
     matrix = np.zeros((len(states), len(states)))
     for group in groups.values():
         rows: dict[bytes, Floats] = {}  # (what is given does not depend on the labels, or is wrong)
@@ -257,25 +264,22 @@ def _moves(
     free: Bools,
 ) -> Floats:
     """From each state to each: the product of the label probabilities of the elements drawn."""
-    number = {_key(s): j for j, s in enumerate(states)}
+    over = regions(statement, graph.sizes)
+    labels, rest = [], list[bytes]()
+    for state in states:
+        values = {**data, **state}
+        x = np.broadcast_to(evaluate(statement.target, over, values, graph.sizes), free.shape)
+        labels.append(x[free].astype(np.intp) - lower)
+        copy = {name: np.array(value) for name, value in state.items()}
+        fill(statement, np.where(free, lower, x), {**data, **copy} | copy, graph.sizes)
+        rest.append(key_of(copy))
+    groups: dict[bytes, list[int]] = {}
+    for j, key in enumerate(rest):
+        groups.setdefault(key, []).append(j)
     matrix = np.zeros((len(states), len(states)))
-    places = [tuple(w) for w in np.argwhere(free)]
-    for i, (state, p) in enumerate(zip(states, probabilities, strict=True)):
-        over = regions(statement, graph.sizes)
-        x = evaluate(statement.target, over, {**data, **state}, graph.sizes)
-        x = np.array(np.broadcast_to(x, free.shape))
-        for labels in product(range(p.shape[0]), repeat=len(places)):
-            chance = 1.0
-            for where, label in zip(places, labels, strict=True):
-                chance *= p[(label, *where)]
-                x[where] = label + lower
-            if chance > 0:
-                copy = {name: np.array(value) for name, value in state.items()}
-                fill(statement, x, {**data, **copy} | copy, graph.sizes)
-                matrix[i, number[_key(copy)]] += chance
+    for i, p in enumerate(probabilities):
+        group = groups[rest[i]]
+        own = p[:, free]
+        there = np.array([labels[j] for j in group])
+        matrix[i, group] = own[there, np.arange(own.shape[1])].prod(axis=1)
     return matrix
-
-
-def _key(state: Values) -> bytes:
-    parts = (np.asarray(state[name], dtype=np.float64) for name in sorted(state))
-    return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)

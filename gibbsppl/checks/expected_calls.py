@@ -319,11 +319,12 @@ def _width(call: Call, _parameter: str, found: Argument) -> bool:
 
 
 # Arguments that are not compared: the state and constants themselves, functions of the user's,
-# what other checks compare (sums that are kept, the coefficients of a reference), and tuning.
+# what other checks compare (sums that are kept, the coefficients of a reference, shares of parts),
+# and tuning.
 UNCOMPARED = frozenset(
     (
         *("s", "c", "kernel", "proposal", "function", "fixed"),
-        *("kept", "squares", "joint", "given", "walk", "share", "line"),
+        *("kept", "squares", "joint", "given", "walk", "share", "shares", "line"),
     )
 )
 

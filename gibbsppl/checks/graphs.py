@@ -253,7 +253,7 @@ class _Check:
         parts = {n for p in self.schedule.parts for n in (p.name, p.of)}
         added, gone = own - declared - parts, declared - own - parts
         for names, sign in ((added, -1), (gone, 1)):
-            steps = {s.name: s for name in sorted(names) for s in self._drawing(name)}
+            steps = {s.name: s for name in sorted(names) for s in self.schedule.drawing(name)}
             for step in steps.values():
                 yield step, tuple(n for n in step.variables if n in names), sign
 
@@ -279,14 +279,6 @@ class _Check:
             return None
         found = log_probability_of_labels(graph, step.statement, {**self.data, **values})
         return None if found is None else np.array([found])
-
-    def _drawing(self, name: str) -> Iterator[Step]:
-        """The steps that draw an array, without non-centred updates."""
-        return (
-            s
-            for s in self.schedule.steps
-            if name in s.variables and s.name not in self.schedule.interwoven
-        )
 
     def _with_parts(self, state: Values) -> State:
         """The values, with the parts of arrays that are taken apart."""

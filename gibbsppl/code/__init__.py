@@ -5,8 +5,10 @@
 - the functions ``<name>_given_rest``: `natural` parameters, `labels`, `joint` (quadratic log
   densities), `moves` (log densities); by colour: `by_colour` (lattices), `element_loops` and
   `columns` (multilinear forms)
-- the sweep: `sweep`, `units` of a scan, `interweaving`; `elements` and `places` (what is drawn, and
-  where draws go); `scan_loops` that Numba compiles, with their `scan_text`
+- means and modes in place of draws: `readings`
+- the sweep: `sweep`, `units` of a scan, `composed` steps of one kernel, `interweaving`; `elements`
+  and `places` (what is drawn, and where draws go); `scan_loops` that Numba compiles, with their
+  `scan_text`
 - what the state keeps: `maintained` arrays, `maintained_forms`
 - expressions, and contributions that are added up: `lowering` to the array language, which
   `numpy_text` prints

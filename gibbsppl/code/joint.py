@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gibbsppl.algebra.expressions import Leaf
+from gibbsppl.algebra.expressions import Array, Leaf
 from gibbsppl.code.arrays.expressions import Expr
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.maintained import writer_of
@@ -18,6 +18,7 @@ from gibbsppl.model.graph import Statement
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kinds import QuadraticDraw
+from gibbsppl.schedule.moments import Moment, X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 
@@ -142,6 +143,35 @@ def joint_name(module: Module, step: QuadraticDraw) -> str:
         return Text("\n".join([*lines, f"{INDENT})"]))
 
     return module.hoisted.add(("joint", step.name), stem, make, step.layout).code
+
+
+def wanted_name(module: Module, step: QuadraticDraw, moments: Sequence[Moment]) -> str:
+    """The name of what is asked of the joint distribution: means, and pairs of elements."""
+    joint = joint_name(module, step)
+    writer = _writer(module, step).for_prepare(module.graph)
+    entries = []
+    for m in moments:
+        if m.what == X:
+            entries.append(f'"{m.name}": "{m.of[0]}"')
+            continue
+        if m.what == "variance":
+            own = Leaf(Array(m.of[0]), *m.dims)
+            ends = own, own
+        else:
+            ends = m.what[:2]
+        writer.order = {}
+        writer.arrange(m.dims)
+        numbers = []
+        for leaf in ends:
+            at = [writer.full(writer.prepared(i), m.dims) for i in leaf.indices]
+            numbers.append(f'{joint}.number({", ".join([repr(leaf.array.name), *at])})')
+        entries.append(f'"{m.name}": ({", ".join(numbers)})')
+    inner = INDENT * 2
+    code = "\n".join(["{", *(f"{inner}{e}," for e in entries), f"{INDENT}}}"])
+    code = code.replace(f"{joint}.number", f'c["{joint}"].number')
+    module.hoisted.arrays |= writer.constant_names
+    told = "what others read"
+    return module.hoisted.add_last(("wanted", step.name), f"{joint}_wanted", code, told)
 
 
 def _writer(module: Module, step: QuadraticDraw) -> Writer:

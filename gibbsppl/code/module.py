@@ -166,7 +166,8 @@ def module_of(schedule: Schedule) -> Module:
     }
     # (a unit belongs to the first of its steps, auxiliary variables apart)
     first = {u: steps_of(schedule, u)[0] for u in schedule.units}
-    units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in first.items()}
+    drawn = {u: s.statement if schedule.composed_of(s.name) else s for u, s in first.items()}
+    units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in drawn.items()}
     kept = carried(schedule)
     found = {s.name: element_loop(schedule, s) for s in schedule.steps} if forms else {}
     loops = {n: loop for n, loop in found.items() if loop is not None}

@@ -63,7 +63,7 @@ def log_density(module: Module, step: DensityDraw) -> str:
     if step.change is not None:
         new = PLAIN.text(step.change.forward(statement.target))
         doc = doc.removesuffix(".") + f" of {place} = {new}."
-    return module.function(module.functions[statement.name], doc, outer, body)
+    return module.function(module.functions[step.name], doc, outer, body)
 
 
 def _may_cancel(step: DensityDraw) -> bool:

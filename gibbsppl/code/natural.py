@@ -26,7 +26,7 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
     """The function that computes the natural parameters of a step's conditional."""
     statement = step.statement
     parameters, ready = parameters_with_forms(module, step)
-    writer = writer_of(module, step, _partner_sizes(step, module.graph.sizes))
+    writer = writer_of(module, step, partner_sizes(step, module.graph.sizes))
     full = bool(step.dense) or not module.is_whole(step)
     etas = [f"eta_{j}" for j in range(1, len(parameters) + 1)]
     body: list[str | Part] = []
@@ -48,7 +48,7 @@ def natural_parameters(module: Module, step: FamilyDraw) -> str:
         doc = doc.removesuffix(".") + "; its bounds."
     body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
     first = [*with_maintained(module, step), *ready]
-    text = module.function(module.functions[statement.name], doc, writer, body, first)
+    text = module.function(module.functions[step.name], doc, writer, body, first)
     return "\n\n\n".join([*maintained_functions(module, step), text])
 
 
@@ -89,7 +89,8 @@ def _flattened(module: Module, writer: Writer, step: FamilyDraw, etas: Sequence[
     return [f"{e} = {e}.reshape{s}" for e, s in zip(etas, shapes, strict=True)]
 
 
-def _partner_sizes(step: FamilyDraw, sizes: Mapping[Dim, int]) -> dict[Dim, int]:
+def partner_sizes(step: FamilyDraw, sizes: Mapping[Dim, int]) -> dict[Dim, int]:
+    """The sizes of the axes of second entries of a vector."""
     """The sizes of the axes that stand for the second entry of a pair."""
     if not step.dense:
         return {}

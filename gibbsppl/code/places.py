@@ -61,7 +61,7 @@ def colours_name(module: Module, step: Single) -> str:
         case _:
             raise CompileError(f"{step.name}: it has no colours.")
     module.hoisted.arrays.update(read)
-    stem, key = statement.target.array.name + "_colours", ("colours", statement.name)
+    stem, key = statement.target.array.name + "_colours", ("colours", step.name)
     return module.hoisted.add(key, stem, lambda: Text(code), colours_told(colours)).code
 
 

@@ -18,6 +18,7 @@ And only where there are some:
   the parts together last;
 - ``UNITS``, the functions of the steps that stay together, where a sweep does not draw them all in
   order;
+- ``bound(s, c)``, the evidence lower bound, where variables are read by their means;
 - ``KERNELS``, step name -> function of the user's: names alone in the source, the functions are
   handed over to `load`.
 
@@ -86,6 +87,7 @@ class Program:
     parts: Mapping[str, str] = field(default_factory=dict)
     within_sweep: tuple[str, ...] = ()
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    bound: Callable[[State, Constants], Any] | None = None
 
     def _column(self, of: Callable[[Step], Any]) -> dict[str, Any]:
         """A column of the table, by step; nothing for rows without it."""
@@ -223,4 +225,5 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         parts=module.get("PARTS", {}),
         within_sweep=module.get("WITHIN_SWEEP", ()),
         kernels=kernels,
+        bound=module.get("bound"),
     )

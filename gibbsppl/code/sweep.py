@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from gibbsppl.code.composed import lines_of_turn
 from gibbsppl.code.interweaving import (
     change_functions,
     draw_function,
@@ -15,6 +16,7 @@ from gibbsppl.code.maintained_forms import with_form_updates
 from gibbsppl.code.module import Module
 from gibbsppl.code.units import scan_of_units, unit_functions
 from gibbsppl.model.stand_ins import StandIn
+from gibbsppl.schedule.composed import names_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -28,10 +30,11 @@ def sweep(module: Module) -> str:
     lines = _head(module)
     first = _leading(module.schedule)
     lines += [f"{INDENT}augment(rng, s, c)"] if first else indented(_apart(module.schedule))
-    for step in module.schedule.steps[first:]:
-        drawn = _carried_out(module, step)
-        if step.name in module.deferred:
-            drawn = [f'if "{step.name}" in deferred:', *indented(drawn)]
+    for turn in module.schedule.turns(range(first, len(module.schedule.steps))):
+        drawn = lines_of_turn(module, turn, _carried_out)
+        name = names_of(turn)[0]
+        if name in module.deferred:
+            drawn = [f'if "{name}" in deferred:', *indented(drawn)]
         lines += indented(drawn)
     lines += indented(_together(module.schedule))
     return "\n".join(lines if len(lines) > 2 else [*lines, f"{INDENT}del rng, s, c"])

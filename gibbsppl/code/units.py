@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gibbsppl.code.composed import lines_of_turn
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.schedule.steps import Step
@@ -18,7 +19,8 @@ def unit_functions(module: Module, drawn: Callable[[Module, Step], list[str]]) -
         steps = [schedule.steps[j] for j in unit]
         told = ", then ".join(s.name for s in steps)
         lines = [f"def {name}(rng, s, c):", f'{INDENT}"""Draw {told}."""']
-        lines += [line for step in steps for line in indented(drawn(module, step))]
+        for turn in schedule.turns(unit):
+            lines += indented(lines_of_turn(module, turn, drawn))
         functions.append("\n".join(lines))
     return functions
 

@@ -16,5 +16,5 @@ of the data.
 
 What draws are computed from: `contractions` (pieces pulled back onto the target's axes), `centring`
 of sums of squares. What others ask: `designs` of linear predictors, `moments` (formulas of the mean
-and the variance).
+and the variance), `expectations` of other functions, and the entropy, `modes`.
 """

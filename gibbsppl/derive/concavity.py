@@ -7,8 +7,10 @@ whose log density bends both ways is concave in its logarithm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Self
 
 import sympy as sp
 
@@ -45,6 +47,10 @@ class LogConcave:
     refusal: NotConjugate
     change: Change | None = None
     how_drawn = "by adaptive rejection"
+
+    def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
+        """The same of other pieces of the log density."""
+        return replace(self, pieces=tuple(chain.from_iterable(map(function, self.pieces))))
 
     @property
     def elements(self) -> bool:

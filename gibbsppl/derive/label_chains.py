@@ -13,8 +13,10 @@ S. L. Scott 2002, Journal of the American Statistical Association 97, 337-351).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Self
 
 import numpy as np
 import sympy as sp
@@ -48,6 +50,12 @@ class ChainConditional:
     pieces: tuple[Piece, ...]
     transitions: tuple[Piece, ...]
     elements: bool = False
+
+    def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
+        """The chain with other log weights, of labels and of neighbours."""
+        both = (self.pieces, self.transitions)
+        own, pairs = (tuple(chain.from_iterable(map(function, ps))) for ps in both)
+        return replace(self, pieces=own, transitions=pairs)
 
     @property
     def statement(self) -> Statement:

@@ -6,8 +6,10 @@ range of the label follows from constants and data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Self
 
 import numpy as np
 import sympy as sp
@@ -50,6 +52,10 @@ class FiniteConditional:
     pieces: tuple[Piece, ...]
     elements: bool = False
     how_drawn = "from the weights of its labels"
+
+    def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
+        """The labels with other log weights."""
+        return replace(self, pieces=tuple(chain.from_iterable(map(function, self.pieces))))
 
 
 def finite_of(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Self
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf
 from gibbsppl.algebra.supports import Support
@@ -59,6 +62,11 @@ class Conditional:
             self.statement.event
         )
 
+    def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
+        """The closed form of other pieces of the same statistics."""
+        found = (tuple(chain.from_iterable(map(function, ps))) for ps in self.pieces)
+        return replace(self, pieces=tuple(found))
+
     @property
     def how_drawn(self) -> str:
         """The default draw of the variable, in words."""
@@ -81,6 +89,10 @@ class NotConjugate:
     elements: bool = False
     statistics: frozenset[Expr] = frozenset()
     besides: str = ""
+
+    def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
+        """The same of other pieces of the log density."""
+        return replace(self, pieces=tuple(chain.from_iterable(map(function, self.pieces))))
 
     @property
     def reason(self) -> str:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import sympy as sp
 
@@ -58,6 +59,7 @@ class Symbols:
     """What the formulas are written in: natural parameters, bounds, known parameters, a change.
 
     ``bounds``: on the scale that is drawn, of a truncated draw. ``change``: that to this scale.
+    ``mean``: what stands there for the mean in the variance, where the mean is at hand.
     """
 
     etas: tuple[Expr, ...]
@@ -65,20 +67,29 @@ class Symbols:
     known: Mapping[str, Expr] | None = None
     bounds: tuple[Expr, Expr] | None = None
     change: Change | None = None
+    mean: Expr | None = None
 
 
 def moments(family: Family, of: Symbols) -> Moments | NoFormula:
     """The mean and variance of a draw from a family, perhaps truncated, a change undone."""
-    known = of.known or {}
+    u = symbol_of(family)
+    return moments_of(family, of, of.change.backward(u) if of.change else u, u)
+
+
+def symbol_of(family: Family) -> sp.Dummy:
+    """A symbol for a draw from a row."""
+    return sp.Dummy("u", real=True, positive=_is_positive(family) or None)
+
+
+def moments_of(family: Family, of: Symbols, value: Expr, u: sp.Dummy) -> Moments | NoFormula:
+    """The mean and variance of a value that is a line, or an exponential of statistics, of u."""
     if of.bounds is not None and family.log_cdf is None:
         return NoFormula(f"the mean of a truncated {family.name} has no formula")
-    u = sp.Dummy("u", real=True, positive=_is_positive(family) or None)
-    line = _linear(of.change.backward(u) if of.change else u, u)
+    line = _linear(value, u)
     if line is None:
-        assert of.change is not None
-        return _of_an_exponential(family, of, of.change.backward(u), u)
+        return _of_an_exponential(family, of, value, u)
     if of.bounds is None:
-        found = plain(family, of.etas, of.event, known)
+        found = plain(family, of.etas, of.event, of.known or {})
     else:
         found = _between(family, of, u)
     if isinstance(found, NoFormula):
@@ -151,7 +162,9 @@ def _between(family: Family, of: Symbols, u: sp.Dummy) -> Moments | NoFormula:
         vanishes = all(e in (sp.oo, -sp.oo) or h.subs(u, e) == 0 for e in singular)
         if line is not None and vanishes:
             ends = _ends(family, of, h, log_density, u, singular)
-            return _by_parts(line, ends, of.bounds, otherwise)
+            mean = _by_parts(line, ends, of.bounds, otherwise)
+            own = (family, of, h, log_density, u, singular)
+            return Moments(mean, _spread(line, own, of.mean or mean, of.bounds))
     return other
 
 
@@ -182,6 +195,10 @@ def _log_density(family: Family, of: Symbols, u: sp.Dummy) -> Expr:
     statistics = natural.statistics(u, of.event, **known)
     terms = (e * s for e, s in zip(of.etas, statistics, strict=True))
     return sp.Add(natural.log_base(u, of.event, **known), *terms)
+
+
+# A family, its symbols, a polynomial, the log density, of what, and the ends without density.
+_OfEnds: TypeAlias = tuple[Family, "Symbols", Expr, Expr, sp.Dummy, Sequence[Expr]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,14 +259,40 @@ def _inside(bound: Expr, lower: Expr, upper: Expr) -> Expr:
     return Where(Below(lower, bound) * Below(bound, upper), bound, middle)
 
 
+def _spread(
+    line: tuple[Expr, Expr], of: _OfEnds, mean: Expr, bounds: tuple[Expr, Expr]
+) -> Expr:
+    """The variance, by parts with ``(x - mean) h``: nothing is a difference of squares.
+
+    ``E[(x - m) (h s + h') + h] = (x - m) h f`` at the ends: with a line ``h s + h'`` and ``E[h] =
+    h(m) + h'' V / 2`` this is linear in the variance V. Where an interval is too narrow for digits,
+    the density is about even.
+    """
+    family, symbols, h, log_density, u, singular = of
+    low, high = _ends(family, symbols, h, log_density, u, singular)
+    (lower, upper), (rise, _) = bounds, line
+    at_ends = _away(upper, mean) * high.value - _away(lower, mean) * low.value
+    found = (at_ends - h.subs(u, mean)) / (rise + sp.diff(h, u, 2) / 2)
+    even = _away(upper, lower) ** 2 / 12
+    rounding = EPSILON * (high.size * _away(upper, mean) + low.size * _away(mean, lower))
+    rounding += EPSILON * sp.Abs(h.subs(u, mean))
+    enough = Below(rounding / DIGITS, sp.Abs(at_ends - h.subs(u, mean)))
+    return Where(enough * Below(sp.S.Zero, found), found, even)
+
+
+def _away(bound: Expr, mean: Expr) -> Expr:
+    """The distance from a bound; nothing where this is infinite, and no density there."""
+    return Where(Below(sp.Abs(bound), sp.oo) * Below(sp.Abs(mean), sp.oo), bound - mean, sp.S.Zero)
+
+
 def _by_parts(
     line: tuple[Expr, Expr], ends: Sequence[_End], bounds: tuple[Expr, Expr], otherwise: Expr
-) -> Moments:
+) -> Expr:
     """The mean, from the mean of a line in the variable: the difference of ``h f`` at the ends."""
     (rise, start), (low, high) = line, ends
     mean = (high.value - low.value - start) / rise
     rounding = EPSILON * (high.size + low.size + sp.Abs(start)) / sp.Abs(rise)
-    return Moments(_if_accurate(mean, rounding, bounds, otherwise), None)
+    return _if_accurate(mean, rounding, bounds, otherwise)
 
 
 def _if_accurate(
@@ -286,7 +329,7 @@ def _of_an_exponential(
     assert natural is not None
     statistics = natural.statistics(u, of.event, **known)
     log_value = sp.expand_log(sp.log(value), force=True)
-    shifts, constant = _combination(log_value, statistics, u)
+    shifts, constant = combination(log_value, statistics, u)
     if constant is None or natural.log_partition is None:
         of_what = "it" if of.change is None else of.change.forward(sp.Symbol("it"))
         shape = "truncated " if of.bounds is not None else ""
@@ -319,7 +362,7 @@ def _rounding_of_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr
     return 1 + sp.Abs(mass) + sp.exp(Minimum(log_cdf, log_sf) - mass)
 
 
-def _combination(
+def combination(
     value: Expr, statistics: Sequence[Expr], u: sp.Dummy
 ) -> tuple[tuple[Expr, ...], Expr | None]:
     """The coefficient of each statistic in a sum, and the remainder; ``None`` if u is left over."""

@@ -10,8 +10,10 @@ are all pieces with two views.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Self
 
 import sympy as sp
 
@@ -40,6 +42,10 @@ class Quadratic:
     statements: tuple[Statement, ...]
     pieces: tuple[Piece, ...]
     elements: bool = False
+
+    def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
+        """The block with other coefficients."""
+        return replace(self, pieces=tuple(chain.from_iterable(map(function, self.pieces))))
 
     @property
     def arrays(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from gibbsppl.explain.interweaving import interwoven_told
 from gibbsppl.explain.leaves import drawn_without
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import diagnoses, family_named, proposed, tried
-from gibbsppl.explain.schedule_text import name_of, nearest_hint, owner_of
+from gibbsppl.explain.schedule_text import name_of, nearest_hint, owner_of, turn_told
 from gibbsppl.explain.terms import contributions_of, reach, statistic_shown
 from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.model.graph_views import blanket, full_notation
@@ -137,8 +137,17 @@ class Derivation:
             ("The log densities of the factors marked", self._log_densities()),
             (f"The terms that hold {name}, collected", self.step.collected(self)),
             *self.step.recognised(self),
+            *self._in_turn(),
             (f"The generated code that draws {drawn}", list(self.code)),
         ]
+
+    def _in_turn(self) -> list[tuple[str, list[str]]]:
+        """The section on the other steps by the same kernel, if it is made of others."""
+        composed = self.schedule.composed_of(self.step.name)
+        if composed is None:
+            return []
+        told = wrapped(turn_told(composed, self.schedule), WIDTH)
+        return [("The kernel that it is a part of", told)]
 
     def _added(self) -> list[tuple[str, list[str]]]:
         """The section on an auxiliary variable: identity, source, replaced term and support."""

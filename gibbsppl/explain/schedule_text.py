@@ -18,6 +18,7 @@ from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
+from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -44,6 +45,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
         lines += ["sweep"]
     rows = _rows(schedule, notation)
     lines += rows
+    lines += composed_told(schedule)
     lines += units_told(schedule)
     if any(CUT in line for line in rows):
         lines.append(f'({CUT} stands for what is too long for a line; explain("name") shows all)')
@@ -87,11 +89,25 @@ def _title(schedule: Schedule) -> str:
         found.append(counted(len(schedule.fallbacks), "fallback"))
     if schedule.asked:
         found.append(f"{len(schedule.asked)} by kernels asked for")
+    ways = [s.by for s in schedule.steps if s.by != "draw"]
+    found += [f"{ways.count(way)} by {way}" for way in dict.fromkeys(ways)]
     how = ", ".join(found or ["all exact"])
     scan = "" if schedule.scan == "systematic" else f", {schedule.scan} scan"
     also = f", and {more} interwoven" if more else ""
     steps = counted(len(schedule.steps) - more, "step")
     return f"{schedule.graph.name}: {steps}, {how}{scan}{also}"
+
+
+def composed_told(schedule: Schedule) -> list[str]:
+    """How the steps by one kernel follow one another, for each kernel made of others."""
+    return [line for c in schedule.composed for line in _folded(f"  {turn_told(c, schedule)}")]
+
+
+def turn_told(composed: Composed, schedule: Schedule) -> str:
+    """How the steps by one kernel follow one another, in words."""
+    name = name_of(schedule.step(composed.names[0]), schedule)
+    told = composed.told(lambda step: owner_of(schedule.step(step), schedule))
+    return f"{name} in each sweep: {told}"
 
 
 def units_told(schedule: Schedule) -> list[str]:
@@ -165,6 +181,7 @@ def _rows(schedule: Schedule, notation: Notation) -> list[str]:
 
 def name_of(step: Step, schedule: Schedule) -> str:
     """The variables that a step draws, in the names of the model."""
+    step = step.instead_of or step
     name, array = drawn_name(step, schedule.whole), step.variables[0]
     return schedule.drawn_by(step)[0] + name.removeprefix(array)
 

@@ -54,6 +54,7 @@ DIRICHLET = Family(
         ),
         mean=lambda eta_1, event: _share(eta_1 + 1, event[0]),
         variance=lambda eta_1, event: _share_variance(eta_1 + 1, event[0]),
+        mode=lambda eta_1, event: _share(eta_1, event[0]),
     ),
     event=1,
 )
@@ -130,6 +131,9 @@ MVNORMAL = Family(
             inverse(-2 * eta_2, event[0]) * at_primed(eta_1, event[0]), primed(event[0])
         ),
         variance=lambda eta_1, eta_2, event: inverse_diagonal(-2 * eta_2, event[0]),
+        mode=lambda eta_1, eta_2, event: Over(
+            inverse(-2 * eta_2, event[0]) * at_primed(eta_1, event[0]), primed(event[0])
+        ),
     ),
     event=1,
 )
@@ -257,6 +261,7 @@ WISHART = Family(
                 inverse(-2 * eta_2, event[0]), inverse_diagonal(-2 * eta_2, event[0]), event[0]
             )
         ),
+        mode=lambda eta_1, eta_2, event: eta_1 * inverse(-eta_2, event[0]),
     ),
     event=2,
 )
@@ -294,6 +299,7 @@ INVERSE_WISHART = Family(
         variance=lambda eta_1, eta_2, event: _inverse_wishart_variance(
             -2 * eta_2, _excess(eta_1, event[0]), event[0]
         ),
+        mode=lambda eta_1, eta_2, event: eta_2 / eta_1,
     ),
     event=2,
 )

@@ -43,7 +43,8 @@ class Natural:
     ``parameters(*eta, event)`` says the row's parameters as functions of eta, by name, where
     solving the equations of the log density for them has no plain result.
     ``mean``, ``variance``: ``(*eta, event, **known)``, of an entry where values have event dims,
-    and of scalars where they keep digits that those of the row's parameters would lose.
+    and of scalars where they keep digits that those of the row's parameters would lose. ``mode``:
+    of rows with event dims, an entry of the value of the largest density, called alike.
     """
 
     statistics: Formulas
@@ -58,6 +59,7 @@ class Natural:
     mean: Formula | None = None
     variance: Formula | None = None
     over_relaxed: str | None = None
+    mode: Formula | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,11 @@
-"""Initial values of the user's: one mapping for all chains, or one for each chain.
-
-Comes in: values by variable, missing ones masked or NaN. Goes out: arrays of floats of the shapes
-of the variables, NaN where a start is to be found.
-"""
+"""Initial values of the user's: one mapping for all chains, or one for each chain."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from gibbsppl.arguments import shown
 from gibbsppl.errors import RunError
-from gibbsppl.language.values import entries_and_known
-from gibbsppl.model.alignment import aligned
-from gibbsppl.model.density import regions
-from gibbsppl.model.evaluation import Floats, Values, evaluate
-from gibbsppl.model.forward import State, fill
-from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.evaluation import Values
 
 Init = Values | Sequence[Values] | None
 
@@ -37,54 +24,3 @@ def inits_of(init: Init, chains: int) -> Sequence[Values | None]:
             f"or one for each of the {chains}; pass chains={len(init)}."
         )
     return list(init)
-
-
-def checked_init(graph: Graph, data: Values, init: Values) -> State:
-    """The user's values as arrays, refused unless they are of a latent variable and its shape."""
-    latent = set(graph.drawn)
-    for name in init:
-        if name not in latent:
-            raise RunError(
-                f"init: {name!r} is not a variable to be drawn; expected one of {sorted(latent)}."
-            )
-    return {name: _full(graph, data, name, value) for name, value in init.items()}
-
-
-def _full(graph: Graph, data: Values, name: str, value: ArrayLike) -> Floats:
-    names = [d.name for d in graph.variables[name].dims]
-    value = aligned(f"init: {name}", value, names, graph.labels, RunError)
-    try:
-        entries, given = entries_and_known(value)
-    except (TypeError, ValueError, OverflowError):
-        entries, given = np.empty((), dtype=object), np.ones((), dtype=bool)
-    if entries.dtype.kind not in "biuf":
-        raise RunError(
-            f"init: {name} is {shown(value)}, expected real numbers in a rectangular array."
-        )
-    array = np.where(given, entries, 0).astype(np.float64)
-    array[~given] = np.nan
-    shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
-    if array.shape != shape:
-        raise RunError(
-            f"init: {name} has shape {array.shape}, expected {shape}, one value per position of "
-            f"{', '.join(d.name for d in graph.variables[name].dims) or 'no dimension'}."
-        )
-    for s in graph.latent:
-        if s.target.array.name == name and s.known != 0:
-            _keep_known(graph, data, s, array)
-    return array
-
-
-def _keep_known(graph: Graph, data: Values, statement: Statement, array: Floats) -> None:
-    """What was observed put into the user's array; another value there is an error."""
-    name, over = statement.target.array.name, regions(statement, graph.sizes)
-    known = evaluate(statement.known, over, data, graph.sizes) != 0
-    seen, asked = (
-        evaluate(statement.target, over, {**data, name: a}, graph.sizes)
-        for a in (data[name], array)
-    )
-    if (known & ~np.isnan(asked) & (asked != seen)).any():
-        raise RunError(
-            f"init: {name} differs from the data where it is observed; give NaN at those elements."
-        )
-    fill(statement, np.where(known, seen, asked), {**data, name: array}, graph.sizes)

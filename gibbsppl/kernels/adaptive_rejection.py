@@ -59,6 +59,7 @@ class ConcaveDraw(ChangedDraw, ByDensity):
     kernel: str = "adaptive rejection"
     kind: Kind = "concave"
     colours: Colours | None = None
+    called: str = ""
 
     @classmethod
     def of(cls, derived: object, made: Contributions) -> Self | None:

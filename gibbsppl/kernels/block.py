@@ -39,6 +39,7 @@ class BlockDraw(ClosedDraw):
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "block"
     alpha: float | None = None
+    called: str = ""
 
     @classmethod
     def of(cls, derived: object, made: Contributions) -> Self | None:

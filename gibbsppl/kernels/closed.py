@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import sympy as sp
+
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.module import Module
-from gibbsppl.code.natural import natural_parameters
+from gibbsppl.code.natural import natural_parameters, partner_sizes
+from gibbsppl.code.readings import Computed, computing_function, function_name, put_computed
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.families import family_told, new_variable_told, parameters_told
 from gibbsppl.explain.repairs import family_named
@@ -25,6 +28,39 @@ class ClosedDraw(FamilyDraw):
     def given_rest(self, module: Module) -> str:
         """The function of the natural parameters, and of bounds."""
         return natural_parameters(module, self)
+
+    def functions_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The function of the moments: formulas of natural parameters."""
+        pairs = zip(taken.moments, taken.formulas, strict=True)
+        computed = tuple(Computed(m.name, m.dims, f, m.told) for m, f in pairs)
+        extra = partner_sizes(self, module.graph.sizes)
+        return [computing_function(module, self, "moments", taken.given, computed, extra)]
+
+    def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The moments of all elements, or of those of one colour after the other."""
+        call = f"{function_name(module, self, 'moments')}(s, c)"
+        return put_computed(module, self, {m.name: m.dims for m in taken.moments}, call)
+
+    def functions_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The function of the mode: a formula of natural parameters."""
+        (array,) = self.variables
+        dims, support = module.dims(self.statement), self.statement.support
+        told = f"The mode of {self.statement.target}"
+        ends = sp.sympify(support.lower), sp.sympify(support.upper)
+        ends = (sp.S.Zero, sp.S.One) if support.kind == "simplex" else ends
+        has_ends = support.kind in ("real", "simplex") and not support.is_discrete
+        has_ends = has_ends and not self.bounds
+        is_inside = has_ends and all(e.is_number for e in ends) and ends != (-sp.oo, sp.oo)
+        found = Computed(array, dims, taken.formula_of_mode, told, ends if is_inside else None)
+        extra = partner_sizes(self, module.graph.sizes)
+        return [computing_function(module, self, "mode", taken.given, (found,), extra)]
+
+    def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The mode of all elements, or of those of one colour after the other."""
+        del taken
+        call = f"{function_name(module, self, 'mode')}(s, c)"
+        dims = {self.variables[0]: module.dims(self.statement)}
+        return put_computed(module, self, dims, call)
 
     def log_normalised(self, normaliser: Any) -> Floats | None:
         """The row's log density less its log partition."""

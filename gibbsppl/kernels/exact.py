@@ -55,6 +55,7 @@ class ExactDraw(ClosedDraw):
     kind: Kind = "exact"
     colours: Colours | None = None
     alpha: float | None = None
+    called: str = ""
 
     @classmethod
     def of(cls, derived: object, made: Contributions) -> Self | None:

@@ -18,6 +18,7 @@ from gibbsppl.code.joint import (
     pencil_name,
     scaled_coefficients,
     scaled_name,
+    wanted_name,
 )
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, owner
@@ -29,6 +30,7 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
+from gibbsppl.schedule.moments import X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 from gibbsppl.schedule.precisions import precision_of
 from gibbsppl.schedule.steps import Formula, Kind
@@ -99,6 +101,21 @@ class JointDraw(QuadraticDraw):
         if self.pencil is not None:
             drawn, given = pencil_name(module, self, self.pencil), scaled_name(module, self)
         return [f's.update(c["{drawn}"].draw(rng, s, {given}(s, c)))']
+
+    def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The means and covariances of all elements, and the entropy."""
+        drawn, wanted = joint_name(module, self), wanted_name(module, self, taken.moments[:-1])
+        means = {m.of[0]: m.name for m in taken.moments if m.what == X}
+        known = ", ".join(f'"{a}": s["{n}"]' for a, n in means.items())
+        given = f"{{{known}}}, {module.functions[self.name]}(s, c)"
+        entropy = taken.moments[-1].name
+        return [f's.update(c["{drawn}"].moments({given}, c["{wanted}"], "{entropy}"))']
+
+    def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The means of all elements, where the density is largest."""
+        del taken
+        given = f"s, {module.functions[self.name]}(s, c)"
+        return [f's.update(c["{joint_name(module, self)}"].mean({given}))']
 
     def lower(self, workshop: Workshop) -> None:
         """A joint draw of all elements."""

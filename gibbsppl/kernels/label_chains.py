@@ -119,6 +119,15 @@ class ChainDraw(LabelDraw):
 
     def lines(self, module: Module) -> list[str]:
         """The draw of all labels of a chain jointly, given the known labels."""
+        return self._as_chain(module, "chain(rng, ")
+
+    def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The likeliest labels of each chain, together."""
+        del taken
+        return self._as_chain(module, "likeliest_chain(")
+
+    def _as_chain(self, module: Module, function: str) -> list[str]:
+        """The line that puts the labels to what a function of the runtime finds."""
         state = f's["{self.name}"]'
         options = [f'name="{self.name}"']
         if self.axis:
@@ -128,7 +137,23 @@ class ChainDraw(LabelDraw):
         if not self._draws_all(module):
             options += [f"now={state}", f"known={self._known_text(module)}"]
         arguments = ", ".join((f"*{call_text(module, self)}", *options))
-        return [f"{state} = runtime.chain(rng, {arguments})"]
+        return [f"{state} = runtime.{function}{arguments})"]
+
+    def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The probabilities of labels and of neighbours, and the entropy."""
+        names = {m.what: m.name for m in taken.moments}
+        labels, pairs, entropy = (names[w] for w in ("probabilities", "pairs", "entropy"))
+        options = [f'name="{self.name}"']
+        if self.axis:
+            options.append(f"axis={self.axis}")
+        if not self._draws_all(module):
+            shift = f" + {self.conditional.lower}" if self.conditional.lower else ""
+            options += [f"lower={self.conditional.lower}"] * bool(shift)
+            options += [f'now=s["{labels}"].argmax(axis=-1){shift}']
+            options += [f"known={self._known_text(module)}"]
+        arguments = ", ".join((f"*{call_text(module, self)}", *options))
+        targets = f's["{labels}"], s["{pairs}"], s["{entropy}"]'
+        return [f"{targets} = runtime.chain_probabilities({arguments})"]
 
     def lower(self, workshop: Workshop) -> None:
         """A joint draw of the labels of each chain."""

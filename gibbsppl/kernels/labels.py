@@ -11,7 +11,7 @@ from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
 from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
 from gibbsppl.code.labels import shift_text, weights
-from gibbsppl.code.lines import INDENT
+from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours, colours_told
@@ -46,6 +46,7 @@ class FiniteDraw(LabelDraw):
     region: tuple[Place, ...]
     kind: Kind = "finite"
     colours: Colours | None = None
+    called: str = ""
     draw_function = "labels"
 
     @classmethod
@@ -69,7 +70,7 @@ class FiniteDraw(LabelDraw):
         writer = module.writer({label: self.conditional.size}, keeps=True)
         body = [weights(writer, self.weights, as_tables=module.is_whole(self))]
         doc = f"{self.statement.target} | rest: log weights of {self.range_text} (first axis)."
-        return module.function(module.functions[self.statement.name], doc, writer, body)
+        return module.function(module.functions[self.name], doc, writer, body)
 
     def functions(self, module: Module) -> list[str]:
         """The generator of the log weights of one colour at a time."""
@@ -93,6 +94,33 @@ class FiniteDraw(LabelDraw):
         inside = where[1:-1]
         behind = f"(slice(None), *{inside})" if self.statement.known != 0 else f":, {inside}"
         return [*made(module, self), f"{state}{where} = {draw}(rng, {call}[{behind}]){shift}"]
+
+    def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The probability of each label, and the entropy."""
+        first, shape = call_text(module, self), module.shape(self.statement)
+        names = [m.name for m in taken.moments]
+        given = f"runtime.probabilities({first}, {shape})"
+        if not self.is_by_element and module.is_whole(self):
+            return [f's["{names[0]}"], entropies = {given}', f's["{names[1]}"] = entropies.sum()']
+        where = "[at]" if self.is_by_element else where_text(module, self)
+        put = [f"found, entropies = {given}", f's["{names[0]}"]{where} = found{where}']
+        if self.is_by_element:
+            total = f's["{names[1]}"] += entropies{where}.sum()'
+            return [f's["{names[1]}"] = 0.0', each_line(module, self), *indented([*put, total])]
+        return [*put, f's["{names[1]}"] = entropies{where}.sum()']
+
+    def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The likeliest label of each element."""
+        del taken
+        state, shape = state_text(self), module.shape(self.statement)
+        lower = f", lower={self.conditional.lower}" if self.conditional.lower else ""
+        found = f"runtime.likeliest({call_text(module, self)}, {shape}{lower})"
+        if self.is_by_element:
+            return [each_line(module, self), f"{INDENT}{state}[at] = {found}[at]"]
+        if module.is_whole(self):
+            return [f"{state} = {found}"]
+        where = where_text(module, self)
+        return [*made(module, self), f"{state}{where} = {found}{where}"]
 
     def lower(self, workshop: Workshop) -> None:
         """A draw from log weights, for each element or element by element."""

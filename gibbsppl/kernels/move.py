@@ -62,6 +62,7 @@ class Move(ByDensity):
     colours: Colours | None = None
     asked: Kernel | None = None
     joint: tuple[int, ...] = ()
+    called: str = ""
     is_move = True
     returns_array = True
     is_from_current = True
@@ -103,7 +104,7 @@ class Move(ByDensity):
         ends = f"{bounds}{', whole=True' if statement.support.is_discrete else ''}"
         where = where_text(module, self)
         shape = f"{state}{where}.shape" if chosen.part else module.shape(statement)
-        width = f'runtime.width_of(s, "{statement.name}", {shape})'
+        width = f'runtime.width_of(s, "{self.name}", {shape})'
         if statement.support.is_tied:
             return self._tied(module, call, width)
         if chosen.calls:
@@ -117,6 +118,17 @@ class Move(ByDensity):
             return [f"{state} = runtime.slice_part(rng, {arguments})"]
         move = "slice_integers" if statement.support.is_discrete else "slice_batch"
         return [f"{state} = runtime.{move}(rng, {state}, {call}, {width}{bounds})"]
+
+    def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
+        """The search of the largest log density, of all elements at once, a part, or in turn."""
+        del taken
+        call, bounds = call_text(module, self), bounds_text(module, self)
+        state, chosen = state_text(self), selection(module, self)
+        if chosen.calls:
+            return [f"{state} = runtime.climb_{chosen.by}({state}, {call}, {chosen.calls}{bounds})"]
+        if chosen.part:
+            return [f"{state} = runtime.climb_part({state}, {chosen.part}, {call}{bounds})"]
+        return [f"{state} = runtime.climb({call}, {state}{bounds})"]
 
     def _tied(self, module: Module, call: str, width: str) -> list[str]:
         """The move of values whose entries are tied to one another."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gibbsppl.arguments import misfit, name_of
+from gibbsppl.arguments import name_of
 from gibbsppl.code.elements import index_text, moved
 from gibbsppl.code.module import Module
-from gibbsppl.errors import CompileError
 from gibbsppl.kernels.move import Move
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel
@@ -43,14 +42,3 @@ class Own(Kernel):
         kernel = f'KERNELS["{step.name}"], "{step.variables[0]}"'
         arguments = f"{state}, {index_text(module, step)}, {call}, {kernel}{bounds}{whole}"
         return moved(state, "own_move", arguments)
-
-
-def own_kernel(name: str, function: Callable[..., object]) -> Own:
-    """The kernel of a user's function; raise if its arguments are not those of a kernel."""
-    if (error := misfit(function, 3)) is not None:
-        raise CompileError(
-            f"kernels[{name!r}]: {name_of(function)} cannot be called with three arguments "
-            f"({error}), expected a function kernel(rng, value, log_density) that returns the new "
-            "value."
-        ) from error
-    return Own(function)

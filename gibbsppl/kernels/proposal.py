@@ -72,6 +72,16 @@ class Proposal(Kernel):
         return f"your proposal {name_of(self.draw)}"
 
     @property
+    def enumerates(self) -> bool:  # type: ignore[override]
+        """Whether the probabilities of its proposals are known."""
+        return self.log_density is not None
+
+    def log_proposal(self, new: object, old: object) -> object:
+        """What the user's log density says."""
+        assert self.log_density is not None
+        return self.log_density(new, old)
+
+    @property
     def function(self) -> Proposal:
         """The user's proposal, as called by generated code."""
         return self

@@ -4,7 +4,7 @@ Every distribution of `gibbsppl.families` is a function of this module, under it
 declared passes through these rooms:
 
 - the user's values: `values`, `data`, `coordinates` of positions, `missing` entries, `sparse`
-  arrays
+  arrays; those of latent variables, `given` for a start
 - expressions: `tensors` (named dims, indexing), `functions`, `ufuncs` (uses by NumPy)
 - statements: `distributions` (parameters and spellings), `signatures`, `events` (dims of a value),
   `statements`, `censoring`, `potentials`, `neighbours`

@@ -262,24 +262,38 @@ def free_elements(statement: Statement, values: Values, sizes: Sizes) -> NDArray
 
 def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[np.bool_]:
     """Whether each value is on the support and each scalar parameter on its own."""
-    target = statement.target
-    region = regions(statement, sizes)
-
-    def contains(support: Support, expr: Expr, over: tuple[Range, ...]) -> NDArray[np.bool_]:
-        ends = (support.lower, support.upper)
-        bounds = (evaluate(end, statement.over, values, sizes) for end in ends)
-        return _contains(support.kind, evaluate(expr, over, values, sizes), *bounds)
-
-    possible = contains(statement.support, target, region)
-    if statement.lower is not None or statement.upper is not None:
-        full = statement.family.support(statement.event, **dict(statement.arguments))
-        possible = possible & contains(full, target, region)
+    possible = is_on_support(statement, values, sizes)
     for support, argument in numbers_of(statement, statement.arguments):
-        possible = possible & contains(support, argument, statement.over)
+        inside = _contained(statement, support, argument, statement.over, values, sizes)
+        possible = possible & inside
     if statement.support.kind == "simplex":
-        entries = evaluate(target, region, values, sizes)
+        entries = evaluate(statement.target, regions(statement, sizes), values, sizes)
         possible = possible & (kept_entries(statement, values, sizes) | (entries == 0)).all(-1)
     return possible
+
+
+def is_on_support(statement: Statement, values: Values, sizes: Sizes) -> NDArray[np.bool_]:
+    """Whether each value is on the support, also on the whole one of a truncated distribution."""
+    own = (statement.target, regions(statement, sizes), values, sizes)
+    possible = _contained(statement, statement.support, *own)
+    if statement.lower is not None or statement.upper is not None:
+        full = statement.family.support(statement.event, **dict(statement.arguments))
+        possible = possible & _contained(statement, full, *own)
+    return possible
+
+
+def _contained(
+    statement: Statement,
+    support: Support,
+    expr: Expr,
+    over: tuple[Range, ...],
+    values: Values,
+    sizes: Sizes,
+) -> NDArray[np.bool_]:
+    """Whether an expression of a statement is on a support, at each position."""
+    ends = (support.lower, support.upper)
+    bounds = (evaluate(end, statement.over, values, sizes) for end in ends)
+    return _contains(support.kind, evaluate(expr, over, values, sizes), *bounds)
 
 
 def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -> bool:

@@ -144,10 +144,15 @@ def unfilled(graph: Graph, data: Values, given: Values) -> State:
         blank = np.full(shape, -1 if variable.integer else np.nan)
         values[name] = np.array(values.get(name, blank), dtype=blank.dtype)
     values |= {name: np.array(value) for name, value in given.items()}
+    put_constants(graph, values)
+    return values
+
+
+def put_constants(graph: Graph, values: State) -> None:
+    """Put the elements that are no variables, but known to the model, into their arrays."""
     for constant in graph.constants:
         region = evaluate(constant.value, constant.over, values, graph.sizes)
         _place(constant.target, constant.over, region, values, graph.sizes)
-    return values
 
 
 def _free(part: Statement, values: State, sizes: Sizes, *, observed: bool) -> Bools | bool:

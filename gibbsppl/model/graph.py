@@ -18,7 +18,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, arrays_in
 from gibbsppl.algebra.functions import INDICATORS, Equals, Where
-from gibbsppl.algebra.notation import Notation
+from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.recursions import Recursion, Step
 from gibbsppl.algebra.supports import Support
@@ -40,7 +40,8 @@ class Variable:
     """An array: the name, a dim for each axis, and the kind.
 
     ``random`` arrays are in the state of a chain; ``data`` and ``index`` arrays never change.
-    ``of`` is the dim into which an integer array points, if it does (an index, a label).
+    ``of`` is the dim into which an integer array points, if it does (an index, a label). ``sign``
+    says how elements are written that are moments of others.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Variable:
     kind: Kind
     integer: bool = False
     of: Dim | None = None
+    sign: Sign | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,16 +252,15 @@ class Maintained:
 class Marginal:
     """The log of an integral: the factor left by a variable that is integrated out.
 
-    ``log_density`` is the log partition function of its natural parameters, which are functions
-    of the elements of ``arrays``; the first axes of these are the dims in ``over``. Or it is
-    another factor with the variable at its mean, as it says ``about`` itself.
+    ``log_density`` is a log partition function of natural parameters, functions of the elements of
+    ``arrays``, whose first axes are the dims in ``over``; or what it is says ``about``, in words.
     """
 
     name: str
     arrays: tuple[Maintained, ...]
     log_density: Expr
     over: tuple[Range, ...]
-    about: str = ""
+    about: str
 
     @property
     def scatters(self) -> tuple[Scatter, ...]:
@@ -267,8 +268,7 @@ class Marginal:
         return tuple(s for a in self.arrays for s in a.scatters)
 
     def __str__(self) -> str:
-        about = self.about or f"with {self.name} integrated out"
-        return f"log density += {PLAIN.text(self.log_density)}, {about}"
+        return f"log density += {PLAIN.text(self.log_density)}, {self.about}"
 
 
 Factor = Statement | Potential | Marginal

@@ -20,7 +20,7 @@ import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, leaves_of
-from gibbsppl.algebra.notation import Notation
+from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Step
 from gibbsppl.model.graph import Factor, Graph, Marginal, Potential, Statement, expressions_read_by
@@ -192,12 +192,18 @@ def _in_order(graph: Graph, names: set[str] | list[str]) -> tuple[str, ...]:
 
 def full_notation(graph: Graph) -> Notation:
     """The notation with every index written out."""
-    return Notation(graph.sizes)
+    return Notation(graph.sizes, signs=_signs(graph))
 
 
 def short_notation(graph: Graph) -> Notation:
     """The notation with elements at their array's own dims by name alone."""
-    return Notation(graph.sizes, {v.name: v.dims for v in graph.variables.values()})
+    own = {v.name: v.dims for v in graph.variables.values()}
+    return Notation(graph.sizes, own, _signs(graph))
+
+
+def _signs(graph: Graph) -> dict[str, Sign]:
+    """The arrays that are written by what they are."""
+    return {v.name: v.sign for v in graph.variables.values() if v.sign is not None}
 
 
 def of_data_alone(graph: Graph) -> frozenset[str]:

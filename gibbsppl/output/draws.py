@@ -264,8 +264,11 @@ class Draws:
         found = {}
         for name, rates in self.sample_stats.items():
             moved = name.removeprefix(ACCEPTANCE)
-            if moved != name and moved.partition("[")[0] in names and np.isfinite(rates).any():
-                found[moved] = float(np.nanmin(np.nanmean(rates, axis=1)))
+            is_of = any(moved == n or moved.startswith((f"{n}[", f"{n} by ")) for n in names)
+            if moved != name and is_of and np.isfinite(rates).any():
+                # (of a chain that never came to a part of a mixture there is no share)
+                seen = (own[np.isfinite(own)] for own in rates)
+                found[moved] = float(min(own.mean() for own in seen if own.size))
         return found
 
     def _labeller(self, name: str) -> Callable[[tuple[int, ...]], str]:

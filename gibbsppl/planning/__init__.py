@@ -7,6 +7,7 @@
   `control` has the user's settings
 - non-centred updates: `interweaving`
 - elements that depend on one another: `by_colour`
+- `readings` of conditionals by their means or modes instead of draws
 - the `order` of the steps, and units of random and symmetric scans
 """
 

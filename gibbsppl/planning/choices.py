@@ -17,22 +17,24 @@ from gibbsppl.planning.control import Control
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.asked import Asked, Made
+from gibbsppl.schedule.composed import Turn
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
-def step_by_kernel(
+def steps_by_kernel(
     make: Made,
     graph: Graph,
     derived: Derived | Scan | ChainConditional,
     control: Control,
     model: Rewritten,
-) -> Step:
-    """The step that draws from a conditional by a kernel; as usual where none is asked for."""
+) -> tuple[tuple[Step, ...], Turn]:
+    """The steps that draw from a conditional by a kernel; as usual where none is asked for."""
     kernel = control.kernel_of(derived.statement, model.parts)
     if kernel is None or isinstance(derived, ChainConditional):
-        return make(derived)
+        step = make(derived)
+        return (step,), step.name
     if isinstance(derived, Scan):
         name = derived.statement.target.array.name
         raise CompileError(
@@ -40,8 +42,10 @@ def step_by_kernel(
             f"{', '.join(derived.integrated)} integrated out, and no other kernel can be; leave it "
             "out of kernels=, or the other out of collapse=."
         )
-    step: Step = kernel.step(Asked(make, graph, derived, model.data, control.blocks.elements))
-    return step
+    found: tuple[tuple[Step, ...], Turn] = kernel.steps(
+        Asked(make, graph, derived, model.data, control.blocks.elements)
+    )
+    return found
 
 
 def check_kernels(graph: Graph, kernels: Mapping[str, Kernel]) -> None:

@@ -106,6 +106,7 @@ def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
     names = {name, *(p.name for p in schedule.parts if p.of == name)}
     steps = list(enumerate(schedule.steps))
     found = [j for j, s in steps if name in (s.name, *(t.name for t in s.statements))]
+    found = list(dict.fromkeys(k for j in found for k in _together(schedule, j)))
     every = [j for j, s in steps if names & set(schedule.drawn_by(s))]
     if name in {n for s in schedule.steps for n in schedule.drawn_by(s)}:
         found = every
@@ -115,6 +116,13 @@ def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
             f"{_listed(schedule)}.{did_you_mean(str(name), (s.name for s in schedule.steps))}"
         )
     return found or every
+
+
+def _together(schedule: Schedule, step: int) -> list[int]:
+    """A step, with all others by the same kernel, which stay together."""
+    composed = schedule.composed_of(schedule.steps[step].name)
+    names = () if composed is None else composed.names
+    return [j for j, s in enumerate(schedule.steps) if s.name in names] or [step]
 
 
 def _before(schedule: Schedule, step: int) -> list[int]:
@@ -163,6 +171,7 @@ def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
     """The schedule divided into units, each leaving the posterior invariant."""
     auxiliary = set(schedule.auxiliary)
     own = [j for j, s in enumerate(schedule.steps) if s.name not in auxiliary]
+    own = [j for j in own if _together(schedule, j)[0] == j]
     units = tuple(unit_of(schedule, j) for j in own)
     weights: tuple[float, ...] = ()
     if isinstance(scan, RandomScan) and scan.weights:
@@ -176,7 +185,7 @@ def unit_of(schedule: Schedule, step: int) -> tuple[int, ...]:
     """The unit of a step: its auxiliary variables, the step, and redraws of stale variables."""
     auxiliary = schedule.auxiliary
     anew = {s.name for s in schedule.steps if s.name in auxiliary and not s.is_from_current}
-    unit = [*_before(schedule, step), step]
+    unit = _with_before(schedule, step)
     for _ in schedule.steps:
         # (what is drawn anew in each unit may be stale before and after it, the others may not)
         stale = set(stale_from(schedule, unit, anew)) - anew
@@ -189,11 +198,18 @@ def unit_of(schedule: Schedule, step: int) -> tuple[int, ...]:
             return tuple(unit)
         if not again:
             break
-        unit += [*(k for k in _before(schedule, again[0]) if k not in unit), again[0]]
+        more = _with_before(schedule, again[0])
+        unit += [k for k in more if k not in unit or k in again]
     raise CompileError(
         f"scan: {schedule.steps[step].name} leaves {', '.join(sorted(stale))} stale, and no draws "
         "after it make all of them fresh; use scan='systematic'."
     )
+
+
+def _with_before(schedule: Schedule, step: int) -> list[int]:
+    """A step, with others by the same kernel, after the auxiliary variables that these need."""
+    own = _together(schedule, step)
+    return [*dict.fromkeys(k for j in own for k in _before(schedule, j) if k not in own), *own]
 
 
 def _weights(schedule: Schedule, own: Sequence[int], scan: RandomScan) -> tuple[float, ...]:
@@ -201,10 +217,10 @@ def _weights(schedule: Schedule, own: Sequence[int], scan: RandomScan) -> tuple[
     found = dict.fromkeys(own, 1.0)
     for name, weight in scan.weights.items():
         for j in _steps_named(schedule, name, "RandomScan(weights)"):
-            if j not in found:
+            if j not in {k for first in found for k in _together(schedule, first)}:
                 raise CompileError(
                     f"RandomScan(weights[{name!r}]): {name} is an auxiliary variable, drawn with "
                     "what reads it; give weights to the variables of the model."
                 )
-            found[j] = float(weight)
+            found[_together(schedule, j)[0]] = float(weight)
     return tuple(found.values())

@@ -19,7 +19,7 @@ from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
-from gibbsppl.planning.choices import step_by_kernel
+from gibbsppl.planning.choices import steps_by_kernel
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import interwoven_by_name, wanted
 from gibbsppl.planning.joint import joined
@@ -29,6 +29,7 @@ from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.blocks import Blocks, check_names
+from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -59,6 +60,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     steps: list[Step] = []
     graphs: list[Graph] = []
     start = 0  # (of the stage before)
+    composed: list[Composed] = []
     for n, stage in enumerate((*model.stages, *model.branches)):
         make = maker_of(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
@@ -66,14 +68,17 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         drawn = _joined(stage.graph, rest, model, control)
         anew = [d for d in drawn if not stage.anew or _names(d) & set(stage.anew)]
         others = [d for d in drawn if stage.anew and not _names(d) & set(stage.anew)]
-        # (of a block the joint draw is a step as it is found)
-        before, after = (
-            [
-                d if isinstance(d, Step) else step_by_kernel(make, stage.graph, d, control, model)
-                for d in found
-            ]
-            for found in (others, (*own, *anew))
-        )
+        before, after = list[Step](), list[Step]()
+        for found, into in ((others, before), ((*own, *anew), after)):
+            for d in found:
+                # (of a block the joint draw is a step as it is found)
+                made, turn = (
+                    ((d,), d.name)
+                    if isinstance(d, Step)
+                    else steps_by_kernel(make, stage.graph, d, control, model)
+                )
+                into.extend(made)
+                composed += [turn] if isinstance(turn, Composed) else []
         # (what draws nothing anew comes before the stage that has integrated out what is)
         steps[start:start], graphs[start:start] = before, [stage.graph] * len(before)
         start = len(steps)
@@ -95,6 +100,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         tables,
         interwoven=interwoven_by_name(model, steps),
         leaves=model.leaves,
+        composed=tuple(composed),
     )
     schedule = controlled(schedule, control)
     if exact:

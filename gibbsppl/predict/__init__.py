@@ -4,6 +4,8 @@
   `along_draws` makes all draws one more dimension of it
 - Rao-Blackwell estimates: `conditional_means`, by `step_moments` of one step along draws, and their
   `averages` over a run of which nothing is kept
-- `deviance` and DIC
-- draws from the `prior`, which need no run
+- `deviance` and DIC; `joint_density`, at values or at draws
+- the `methods` of a sampler that ask for these
+- draws from the `prior`, which need no run; `baselines` by them: importance sampling, whose draws
+  are `weighted`, and rejection sampling
 """

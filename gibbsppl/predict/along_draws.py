@@ -17,7 +17,7 @@ from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.model.density import regions
-from gibbsppl.model.graph import Constant, Graph, Statement
+from gibbsppl.model.graph import Constant, Graph, Potential, Statement
 
 DRAW = Dim("draw of all~")
 # The largest number of values of one expression that are held at a time: 32 MB.
@@ -25,7 +25,10 @@ LARGEST = 4_000_000
 
 
 def along_draws(graph: Graph, names: Collection[str], size: int) -> Graph:
-    """The graph with one more dimension, last, in the arrays named and in all statements."""
+    """The graph with one more dimension, last, in the arrays named and in all factors.
+
+    But in the log likelihood of a sparse array, which is not summed at each position.
+    """
     along = Range(DRAW, 0, size)
     variables = {
         n: replace(v, dims=(*v.dims, DRAW)) if n in names else v
@@ -37,6 +40,7 @@ def along_draws(graph: Graph, names: Collection[str], size: int) -> Graph:
         variables=variables,
         statements=tuple(_statement_along(s, names, along) for s in graph.statements),
         constants=tuple(_constant_along(c, names, along) for c in graph.constants),
+        potentials=tuple(_potential_along(p, names, along) for p in graph.potentials),
     )
 
 
@@ -57,6 +61,13 @@ def _statement_along(statement: Statement, names: Collection[str], along: Range)
 def _constant_along(constant: Constant, names: Collection[str], along: Range) -> Constant:
     target, value = _stacked(constant.target, names), _stacked(constant.value, names)
     return Constant(target, (*constant.over, along), value)
+
+
+def _potential_along(potential: Potential, names: Collection[str], along: Range) -> Potential:
+    if potential.of is not None:
+        return potential
+    density = _stacked(potential.log_density, names)
+    return replace(potential, log_density=density, over=(*potential.over, along))
 
 
 def _stacked(expr: Expr, names: Collection[str]) -> Any:

@@ -73,8 +73,7 @@ class Conditionals:
 
     def steps_of(self, name: str) -> tuple[Step, ...]:
         """The steps that draw the elements of an array."""
-        own = (s for s in self.schedule.steps if s.name not in self.schedule.interwoven)
-        return tuple(s for s in own if name in s.variables)
+        return self.schedule.drawing(name)
 
     def _chosen(
         self, draws: Draws, names: str | Sequence[str] | None, what: What

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
@@ -73,6 +73,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     interweave: bool | Collection[str] = False,
     named: Collection[str] = (),
     jointly: bool = True,
+    closed: Collection[str] | None = None,
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
 
@@ -84,16 +85,19 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     are drawn once more with their groups standardised, where that is cheap; or those named.
     ``named`` are variables that the user names elsewhere: they are drawn with all others.
     ``jointly``: whether what is quadratic together may be drawn in one step.
+    ``closed``: all are drawn in one graph, and of these variables closed forms alone are wanted.
     """
     asked = dict(asked or {})
     _check_names(asked)
     graph = with_outcomes(graph, data)
-    given = _Asked(asked, frozenset(elements), rules, frozenset(moved), jointly)
+    given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly)
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:
         marginal, model = WithoutLeaves(graph, data), _searched(graph, data, given)
     else:
         marginal, model = _marginalised(graph, data, given, {*elements, *moved, *shown, *named})
+    if closed is not None:
+        return _with_leaves(_in_one_graph(model), graph, marginal)
     model, graph, marginal = _with_parts(model, graph, marginal, given)
     if collapse:
         model = with_collapsed(model, collapse, approximate=approximate, jointly=jointly)
@@ -113,6 +117,7 @@ class _Asked:
     elements: frozenset[str]
     rules: tuple[Rule, ...]
     moved: frozenset[str] = frozenset()
+    closed: Collection[str] | None = None
     jointly: bool = True
     found: dict[Hashable, tuple[Graph, Values, Derived]] = field(default_factory=dict)
 
@@ -133,7 +138,7 @@ def _searched_with(
     for statement in graph.latent:
         if statement.target.array.name not in search.parts:
             kept += search.needed(graph, kept, statement, allowed)
-    branches = search.branches(graph, kept, allowed)
+    branches = {} if asked.closed is not None else search.branches(graph, kept, allowed)
     if branches is None:
         return None
     return replace(search.staged(graph, kept, branches), parts=parts)
@@ -141,7 +146,8 @@ def _searched_with(
 
 def _search_of(data: Values, asked: _Asked, parts: tuple[StandIn, ...]) -> Search:
     alone = frozenset(p.name for p in parts)
-    return Search(data, asked.found, asked.elements, asked.moved, alone)
+    closed = frozenset(asked.closed or ())
+    return Search(data, asked.found, asked.elements, asked.moved, alone, closed)
 
 
 def _allowed(asked: _Asked) -> tuple[Rule, ...]:
@@ -205,6 +211,15 @@ def _last_stages(last: Graph, graph: Graph, marginal: WithoutLeaves) -> list[Sta
         derived = tuple(conditional_of_leaf(whole, s, marginal.data) for s in own)
         stages.append(Stage(whole, derived, own))
     return stages
+
+
+def _in_one_graph(model: Rewritten) -> Rewritten:
+    """The model with all conditionals in the graph of all auxiliary variables."""
+    if len(model.stages) == 1:
+        return model
+    graph, own = model.stages[-1].graph, tuple(s for g in model.stages for s in g.auxiliary)
+    derived = tuple(conditional_of(graph, s, model.data) for s in graph.latent)
+    return replace(model, stages=(Stage(graph, derived, own),), branches=())
 
 
 def _with_leaves(model: Rewritten, graph: Graph, marginal: WithoutLeaves) -> Rewritten:

@@ -127,7 +127,7 @@ def without(work: Open, data: Values, name: str, later: tuple[str, ...]) -> Open
     inside = {a.name for a in arrays} | {a.name for a in work.arrays} | set(later)
     density = without_inverses(expand_logs_of(density, (*arrays, *work.arrays), inside))
     over = tuple(r for r in statement.over if r.dim not in event)
-    marginal = Marginal(name, tuple(arrays), density, over)
+    marginal = Marginal(name, tuple(arrays), density, over, f"with {name} integrated out")
     left = _left(work.graph, marginal, binary_arrays(work.graph, data))
     return Open(left, (*work.marginals, marginal), (*work.integrals, integral))
 

@@ -293,7 +293,7 @@ class AtMeans:
         """The graph with the means in the place of locations, in all that sees these."""
         rest = replace(self.graph, sizes=dict(sizes))
         potentials = [Potential(f.name, f.normaliser, f.over) for f in found]
-        about = {**self.about, **dict.fromkeys((p.name for p in potentials), "")}
+        about = {**self.about, **{n: f"with {n} integrated out" for n in means}}
         for factor in rest.factors:
             seen = [n for n in means if mentions(factor.log_density, (n,))]
             if not seen:

@@ -148,7 +148,7 @@ class Search:
     ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs and
     the data alive, as the identity of a deleted object may be reused. Searches may share it.
     ``moved`` are variables for which the user names a kernel: they need no rewrite; ``parts`` those
-    of which closed forms alone are wanted.
+    of which closed forms alone are wanted, and so are those of ``closed`` variables.
     """
 
     data: Values
@@ -156,6 +156,7 @@ class Search:
     elements: frozenset[str]
     moved: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
+    closed: frozenset[str] = frozenset()
 
     def derived(self, graph: Graph, data: Values, statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
@@ -202,7 +203,8 @@ class Search:
         """The fewest rewrites that give a variable a better conditional; none if it is good."""
         wanted = allowed and statement.target.array.name not in self.moved
         now = self._quality(graph, kept, statement) if wanted else CLOSED
-        if now <= CONCAVE or self.is_held(graph, statement):
+        enough = CLOSED if statement.target.array.name in self.closed else CONCAVE
+        if now <= enough or self.is_held(graph, statement):
             return ()
         best: tuple[int, tuple[Rewrite, ...]] = (now, ())
         waiting: list[tuple[Rewrite, ...]] = [()]
@@ -222,7 +224,7 @@ class Search:
                 quality = self._quality(graph, (*kept, *made), statement)
                 if quality < best[0]:
                     best = (quality, made)
-            if best[0] <= CONCAVE:
+            if best[0] <= enough:
                 break
         return best[1]
 

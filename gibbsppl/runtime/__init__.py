@@ -4,6 +4,7 @@ All that a generated module calls is exported here. The rooms:
 
 - functions of expressions: `functions`, some `by_scipy`; `incomplete`, `normalisers`, `passage`,
   `near_zero`, `remainder`, `stirling` have their digits
+- what nothing draws: `probabilities` of labels, `climbing` to modes
 - draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
@@ -11,8 +12,8 @@ All that a generated module calls is exported here. The rooms:
 - joint draws: `joint`, with `layouts` and `factors` of sparse precision matrices, `pencils`,
   `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
-- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`;
-  of a part of an array, by colour, one by one: `selections`
+- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`,
+  `mixtures` of these; of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
@@ -21,6 +22,7 @@ All that a generated module calls is exported here. The rooms:
 - types of arguments and results: `types`
 """
 
+from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
     log_concave,
     log_concave_colours,
@@ -58,6 +60,7 @@ from gibbsppl.runtime.functions import (
     at_most,
     below,
     cos,
+    digamma,
     equals,
     exp,
     expit,
@@ -107,11 +110,18 @@ from gibbsppl.runtime.functions import (
 )
 from gibbsppl.runtime.gate_odds import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.joint import Joint, drawn
-from gibbsppl.runtime.label_chains import chain, known_labels, smoothed
+from gibbsppl.runtime.label_chains import (
+    chain,
+    chain_probabilities,
+    known_labels,
+    likeliest_chain,
+    smoothed,
+)
 from gibbsppl.runtime.labels import LogWeights, Table, labels, labels_at_once
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
+from gibbsppl.runtime.mixtures import chosen_part
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -136,6 +146,7 @@ from gibbsppl.runtime.places import (
     rows_of,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
+from gibbsppl.runtime.probabilities import likeliest, probabilities
 from gibbsppl.runtime.remainder import remainder
 from gibbsppl.runtime.scans import (
     owned,
@@ -279,9 +290,16 @@ __all__ = [
     "binomial",
     "centred",
     "chain",
+    "chain_probabilities",
     "chart_colours",
     "chi_squared",
+    "chosen_part",
+    "climb",
+    "climb_colours",
+    "climb_elements",
+    "climb_part",
     "cos",
+    "digamma",
     "dirichlet",
     "discrete_uniform",
     "drawn",
@@ -299,6 +317,7 @@ __all__ = [
     "geometric",
     "half_normal",
     "inner",
+    "inside",
     "inverse",
     "inverse_gamma",
     "inverse_gaussian",
@@ -307,6 +326,8 @@ __all__ = [
     "labels",
     "labels_at_once",
     "laplace",
+    "likeliest",
+    "likeliest_chain",
     "log",
     "log1p",
     "log_add_exp",
@@ -357,6 +378,7 @@ __all__ = [
     "poisson",
     "polya_gamma",
     "positions",
+    "probabilities",
     "proposal_move",
     "reciprocal",
     "remainder",

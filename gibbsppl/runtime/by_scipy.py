@@ -40,6 +40,11 @@ def loggamma(x: Numbers) -> Numbers:
     return scipy.special.gammaln(x)
 
 
+def digamma(x: Numbers) -> Numbers:
+    """The derivative of ``log(gamma(x))``."""
+    return scipy.special.digamma(x)
+
+
 def xlogy(x: Numbers, y: Numbers) -> Numbers:
     """``x log(y)``; 0 where ``x`` is."""
     return scipy.special.xlogy(x, y)

@@ -33,6 +33,7 @@ from numpy import (
 )
 
 from gibbsppl.runtime.by_scipy import (
+    digamma,
     expit,
     loggamma,
     normal_cdf,
@@ -65,6 +66,7 @@ __all__ = [
     "at_most",
     "below",
     "cos",
+    "digamma",
     "equals",
     "exp",
     "expit",

@@ -43,6 +43,10 @@ Pair = tuple[str, tuple[Wholes, ...], str, tuple[Wholes, ...]]
 Given = tuple[Mapping[str, tuple[Numbers, Numbers]], Sequence[Numbers]]
 
 
+# What is asked for: the mean of an array, or covariances, by the numbers of both elements.
+Wanted = str | tuple[Ints, Ints]
+
+
 # Both elements of each entry of a pair, by number among those drawn and in their arrays; the shape.
 End = tuple[Ints, Ints, Ints, Ints, tuple[int, ...]]
 
@@ -279,6 +283,44 @@ class Joint:
         _, filled = self.assembled(state, given)
         variances = np.diagonal(self._solved(filled, np.eye(self.size)))
         return self.placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
+
+    def moments(
+        self, state: State, given: Given, wanted: Mapping[str, Wanted], entropy: str
+    ) -> dict[str, Numbers]:
+        """Means, variances and covariances of elements as arrays, and the entropy, by name.
+
+        ``state`` has the values of elements that are known.
+        """
+        linear, filled = self.assembled(state, given)
+        both = np.concatenate([linear[:, None], np.eye(self.size)], axis=1)
+        solved = self._solved(filled, both)
+        mean, covariance = solved[:, 0], solved[:, 1:]
+        means = self.placed(state, mean)
+        found: dict[str, Numbers] = {}
+        for name, of in wanted.items():
+            if isinstance(of, str):
+                found[name] = means[of]
+            else:
+                i, j = of
+                inside = (i >= 0) & (j >= 0)
+                found[name] = np.where(inside, covariance[i, j], 0.0)
+        _, log_det = np.linalg.slogdet(covariance)
+        found[entropy] = (log_det + self.size * (1 + math.log(2 * math.pi))) / 2
+        return found
+
+    def number(self, name: str, *indices: Wholes) -> Ints:
+        """The numbers, among all elements drawn, of some elements of an array; -1 of all others."""
+        numbers = np.full(self.shapes[name], -1, dtype=np.intp)
+        for own, shape, free, start, stop in self.places:
+            if own == name:
+                if free is None:
+                    numbers[...] = np.arange(start, stop).reshape(shape)
+                else:
+                    numbers.flat[free] = np.arange(start, stop)
+        pairs = [(np.asarray(i), n) for i, n in zip(indices, self.shapes[name], strict=True)]
+        inside = [(i >= 0) & (i < n) for i, n in pairs]
+        at = tuple(np.clip(i, 0, n - 1) for i, n in pairs)
+        return np.where(np.logical_and.reduce(inside), numbers[at], -1)
 
     def _solved(self, filled: Floats, right: Floats, z: Floats | None = None) -> Floats:
         """``Q^-1 right`` for columns of right sides, and a draw's noise: the inside comes first."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.by_scipy import xlogy
 from gibbsppl.runtime.filters import Filter, products
 from gibbsppl.runtime.places import Bounds
 from gibbsppl.runtime.types import Array, Flags, Floats, Generator, Integers, Ints, Values
@@ -92,6 +93,77 @@ def smoothed(
     """
     fixed = None if known is None else (known, now, lower)
     own = _arranged(name, log_weights, log_transitions, axis, fixed)
+    found = _smoothed(own)
+    return np.stack([own.in_array(found[..., k]) for k in range(found.shape[-1])])
+
+
+def chain_probabilities(
+    log_weights: Floats,
+    log_transitions: Floats,
+    *,
+    name: str,
+    axis: int = 0,
+    lower: int = 0,
+    now: Values | None = None,
+    known: Flags | None = None,
+) -> tuple[Floats, Floats, np.floating]:
+    """The probabilities of labels and of two neighbours, labels last; and the entropy of all.
+
+    Those of neighbours stand at the later one.
+
+    >>> log_weights = np.log([[0.9, 0.5], [0.1, 0.5]])
+    >>> stay = np.log([[0.6, 0.4], [0.4, 0.6]])
+    >>> labels, pairs, entropy = chain_probabilities(log_weights, stay, name="z")
+    >>> labels.round(2).tolist(), pairs[1].round(2).tolist(), round(float(entropy), 3)
+    ([[0.9, 0.1], [0.58, 0.42]], [[0.54, 0.36], [0.04, 0.06]], 0.998)
+    """
+    fixed = None if known is None else (known, now, lower)
+    own = _arranged(name, log_weights, log_transitions, axis, fixed)
+    count, sequences, size = own.logs.weights.shape
+    pairs = np.zeros((count, sequences, size, size))
+    labels = _smoothed(own, pairs)
+    inner = labels[1:-1] if count > 1 else -labels
+    entropy = np.sum(xlogy(inner, inner)) - np.sum(xlogy(pairs, pairs))
+    return own.in_array(labels), own.in_array(pairs), entropy
+
+
+def likeliest_chain(
+    log_weights: Floats,
+    log_transitions: Floats,
+    *,
+    name: str,
+    axis: int = 0,
+    lower: int = 0,
+    now: Values | None = None,
+    known: Flags | None = None,
+) -> Ints:
+    """The labels that are together the likeliest (A. J. Viterbi 1967, IEEE Trans. Inf. Theory 13).
+
+    >>> log_weights = np.log([[0.9, 0.4, 0.4], [0.1, 0.6, 0.6]])
+    >>> stay = np.log([[0.9, 0.1], [0.1, 0.9]])
+    >>> likeliest_chain(log_weights, stay, name="z")
+    array([0, 0, 0])
+    """
+    fixed = None if known is None else (known, now, lower)
+    own = _arranged(name, log_weights, log_transitions, axis, fixed)
+    logs = own.logs
+    count, sequences, size = logs.weights.shape
+    before = np.zeros((count, sequences, size), dtype=np.intp)
+    best = logs.weights[0]
+    for t in range(1, count):
+        led = best[:, :, None] + logs.after(t - 1)
+        before[t] = led.argmax(axis=1)
+        best = led.max(axis=1) + logs.weights[t]
+    found, every = np.empty((count, sequences), dtype=np.intp), np.arange(sequences)
+    found[-1] = best.argmax(axis=-1)
+    for t in range(count - 1, 0, -1):
+        found[t - 1] = before[t, every, found[t]]
+    labels = own.in_array(found) + lower
+    return labels if known is None else np.where(known, now, labels).astype(np.intp)  # type: ignore[arg-type]  # now is given
+
+
+def _smoothed(own: _Chain, joint: Floats | None = None) -> Floats:
+    """Smoothed probabilities by time and sequence; those of neighbours are put into ``joint``."""
     steps, filtered = own.filtered()
     found: Floats = np.empty(filtered.shape)
     last = steps.linear(filtered[-1])
@@ -99,8 +171,11 @@ def smoothed(
     for t in range(len(found) - 2, -1, -1):
         pairs = np.stack(steps.pairs(filtered[t], steps.after(t)))
         total = pairs.sum(axis=0)
-        found[t] = (pairs * (found[t + 1] / np.where(total > 0, total, 1.0))).sum(axis=-1).T
-    return np.stack([own.in_array(found[..., k]) for k in range(found.shape[-1])])
+        both = pairs * (found[t + 1] / np.where(total > 0, total, 1.0))
+        found[t] = both.sum(axis=-1).T
+        if joint is not None:
+            joint[t + 1] = np.moveaxis(both, 0, 1)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +194,8 @@ class _Chain:
 
     def in_array(self, values: NDArray[Entry]) -> NDArray[Entry]:
         """Values by time and sequence, in the axes of the array."""
-        return np.moveaxis(values.reshape(len(values), *self.rest), 0, self.axis)
+        own = values.shape[2:]  # (each may have several numbers)
+        return np.moveaxis(values.reshape(len(values), *self.rest, *own), 0, self.axis)
 
     def place(self, t: int, sequence: int) -> str:
         """The element at a position of a sequence."""

@@ -4,8 +4,9 @@
   from, of which each kernel in `gibbsppl.kernels` is one. `sweeps`: a `Schedule`, all of a sweep
 - what steps are made of: `contributions` of factors to `parameters`, `precisions` of joint draws
   (of `fixed_matrices`, if these are known), `terms_by_element`, `cancelling` terms merged
+- `moments`: what others read of a variable that is read by its mean
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
-  for), `blocks`, `scanning` (random, symmetric)
+  for), `composed` (several steps by one kernel), `blocks`, `scanning` (random, symmetric)
 - `element_loops` keep sums up to date
 - `staleness`: no step reads what is stale; `deferral`: steps that only records need
 - `densities`: parts of the log densities that steps draw from; the checks compare these

@@ -19,7 +19,8 @@ class Kernel:
     the default move of conditionals in no family, and has no lines of its own. ``colours``:
     elements of one colour may be moved at once. ``takes_all``: all elements of a step are moved as
     one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
-    probabilities of steps between labels are known.
+    probabilities of steps between labels are known. ``by_element``: all elements are moved as one
+    array, but each is accepted alone.
     """
 
     __slots__ = ()
@@ -29,6 +30,7 @@ class Kernel:
     takes_all = False
     accepts = False
     enumerates = False
+    by_element = False
 
     @property
     def function(self) -> Any | None:
@@ -41,6 +43,15 @@ class Kernel:
         An error says why the kernel does not apply to that variable, and what does.
         """
         raise NotImplementedError
+
+    def steps(self, asked: Any, called: str = "") -> tuple[tuple[Any, ...], Any]:
+        """The steps of a kernel, and how they follow one another (`gibbsppl.schedule.composed`).
+
+        Here one step, ``called`` by a name of its own where others draw the same elements.
+        """
+        step = self.step(asked)
+        step = step.with_fields(called=called) if called else step
+        return (step,), step.name
 
     def lines(self, module: Any, step: Any, call: str, bounds: str) -> list[str]:
         """The lines of generated code that move the elements of a step.
@@ -58,6 +69,10 @@ class Kernel:
         """Functions of generated code that the lines call, beside that of the log density."""
         del module, step
         return []
+
+    def log_proposal(self, new: Any, old: Any) -> Any:
+        """The log probability by which an array of elements is proposed from another."""
+        raise NotImplementedError
 
     def probabilities(self, graph: Any, step: Any, given: Any, values: Any, labels: range) -> Any:
         """The probability of each label after a step, for each element alone: (label, ranges)."""

@@ -58,7 +58,7 @@ def precision_of(
 
     A block with too many coefficients is left out before the places of these are computed.
     """
-    is_data = _is_data(graph)
+    is_data = is_data_of(graph)
     pairs = _pairs(graph, block, is_data)
     cells = float(sum(prod(p.sizes) for p in pairs))
     is_asked = any(set(block.arrays) <= group for group in asked.together)
@@ -85,7 +85,7 @@ def precision_of(
 
 def is_fixed(graph: Graph, block: Quadratic) -> bool:
     """Whether a precision is made of few fixed matrices, each times a number of the state."""
-    is_data = _is_data(graph)
+    is_data = is_data_of(graph)
     pairs = _pairs(graph, block, is_data)
     if sum(prod(p.sizes) for p in pairs) > MOST_CELLS:
         return False
@@ -146,7 +146,8 @@ def _at(
     return leaf.array.name, index
 
 
-def _is_data(graph: Graph) -> Known:
+def is_data_of(graph: Graph) -> Known:
+    """What is data alone, of all arrays of a graph."""
     return data_only([v.name for v in graph.variables.values() if v.kind == "random"], graph)
 
 
@@ -176,7 +177,7 @@ def _pairs(graph: Graph, block: Quadratic, is_data: Known) -> tuple[Pair, ...]:
     """The coefficients of products, added up for the same two elements."""
     found: dict[tuple[Any, ...], Pair] = {}
     for piece in block.pairs:
-        table = _table_of(graph, piece, is_data)
+        table = table_of(graph, piece, is_data)
         sizes = {**graph.sizes, **table.sizes}
         c = pull_back(piece, table.axes, table.indices, sizes, is_data)
         first, second = table.leaves
@@ -193,7 +194,7 @@ def _pairs(graph: Graph, block: Quadratic, is_data: Known) -> tuple[Pair, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class Table:
     """A table of coefficients: its axes, the index of the piece on each, and the two elements."""
 
     axes: tuple[Dim, ...]
@@ -201,13 +202,24 @@ class _Table:
     leaves: tuple[Leaf, Leaf]
     sizes: Mapping[Dim, int]
 
+    def place(self, over: Collection[Range]) -> tuple[Range, ...]:
+        """The positions of the axes that a piece over some ranges has."""
+        ranges = {r.dim: r for r in over}
+        found = []
+        for axis, index in zip(self.axes, self.indices, strict=True):
+            dim, shift = shifted(index)
+            r = None if dim is None else ranges.get(dim)
+            whole = Range(axis, 0, self.sizes[axis])
+            found.append(whole if r is None else Range(axis, r.start + shift, r.stop + shift))
+        return tuple(found)
+
     @property
     def cells(self) -> int:
         """The number of coefficients."""
         return prod(self.sizes[a] for a in self.axes)
 
 
-def _table_of(graph: Graph, piece: Piece, is_data: Known) -> _Table:
+def table_of(graph: Graph, piece: Piece, is_data: Known) -> Table:
     """One axis for each way in which the two elements of a piece vary.
 
     Elements that data look up (``u[g[i]]``) have an axis of their own array, onto which the
@@ -221,7 +233,7 @@ def _table_of(graph: Graph, piece: Piece, is_data: Known) -> _Table:
     return summed if few and summed.cells <= apart.cells else apart
 
 
-def _table(graph: Graph, piece: Piece, is_data: Known, *, by_position: bool) -> _Table:
+def _table(graph: Graph, piece: Piece, is_data: Known, *, by_position: bool) -> Table:
     ranges = {r.dim: r for r in piece.over}
     taken = {*ranges, *graph.sizes}
     axes: list[Dim] = []
@@ -253,7 +265,7 @@ def _table(graph: Graph, piece: Piece, is_data: Known, *, by_position: bool) -> 
             moved[index] = axis_of(own, index, graph.sizes[own])
     views = (_leaf(v, moved) for v in piece.views)
     first, second = views
-    return _Table(tuple(axes), tuple(indices), (first, second), sizes)
+    return Table(tuple(axes), tuple(indices), (first, second), sizes)
 
 
 def _places(graph: Graph, piece: Piece) -> Iterator[tuple[Dim, Expr]]:

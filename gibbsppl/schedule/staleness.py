@@ -45,12 +45,13 @@ def stale_from(
 ) -> dict[str, str]:
     """The variables stale after some steps, given those stale before; stale reads are refused."""
     stale = dict(stale) if isinstance(stale, Mapping) else dict.fromkeys(stale, "another variable")
-    every = _every(schedule)
+    every, instead = _every(schedule), _moved_instead(schedule)
     for step, graph in ((schedule.steps[j], schedule.graphs[j]) for j in steps):
         stands_for = schedule.stand_ins(step)
         # (what moves along with a draw is read before it)
         drawn = () if stands_for else step.variables
-        if step.is_from_current and (own := sorted(set(drawn) & set(stale))):
+        is_from_current = step.is_from_current or step.name in instead
+        if is_from_current and (own := sorted(set(drawn) & set(stale))):
             raise CompileError(
                 f"{step.name}: it is moved from its current value, which is stale: {stale[own[0]]} "
                 f"was drawn with {own[0]} integrated out, and only an independent draw of "
@@ -70,6 +71,13 @@ def stale_from(
         known = {*graph.drawn, *(r.of for r in stands_for)}
         stale |= dict.fromkeys(every - known, schedule.drawn_by(step)[0])
     return stale
+
+
+def _moved_instead(schedule: Schedule) -> frozenset[str]:
+    """The steps in place of which a mixture may carry out a move from the current value."""
+    moves = {s.name for s in schedule.steps if s.is_from_current}
+    mixtures = (m for c in schedule.composed for m in c.mixtures())
+    return frozenset(n for m in mixtures if not moves.isdisjoint(m.names) for n in m.names)
 
 
 def stale_after(schedule: Schedule) -> frozenset[str]:

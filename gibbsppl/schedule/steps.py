@@ -20,11 +20,13 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.families import Family
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Maintained, Statement
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.moments import By
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
@@ -53,10 +55,16 @@ class Step:
     kept: tuple[NaturalParameter, ...] = ()
     alpha: float | None = None
     asked: Kernel | None = None
+    # By what the conditional is read.
+    by: By = "draw"
+    # The draw whose conditional the step reads otherwise, if it is no draw.
+    instead_of: Step | None = None
     # How values are moved, or drawn without a family.
     kernel: str = ""
     # Axes of the array along which elements are moved as one vector.
     joint: tuple[int, ...] = ()
+    # The name of the step, if other than that of its statement.
+    called: str = ""
     # All of several arrays in one draw, from a quadratic log density.
     is_joint = False
     # It leaves its conditional invariant, but is no draw from it.
@@ -84,8 +92,8 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The name of the step: that of its statement."""
-        return self.statement.name
+        """The name of the step: that of its statement, if it has none of its own."""
+        return self.called or self.statement.name
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -229,6 +237,36 @@ class Step:
     def lower(self, workshop: Any) -> None:
         """The statements of the step in a sweep as a value (`gibbsppl.code.lowering`)."""
         raise NotImplementedError
+
+    # Generated code of other readings of the conditional (`gibbsppl.kernels.by_mean`)
+
+    def functions_by_mean(self, module: Any, taken: Any) -> list[str]:
+        """Further functions where the step takes the moments of its conditional."""
+        del module, taken
+        return []
+
+    def lines_by_mean(self, module: Any, taken: Any) -> list[str]:
+        """The lines of a sweep that take the moments of the conditional."""
+        raise NotImplementedError
+
+    def functions_by_mode(self, module: Any, taken: Any) -> list[str]:
+        """Further functions where the step takes the mode of its conditional."""
+        del module, taken
+        return []
+
+    def lines_by_mode(self, module: Any, taken: Any) -> list[str]:
+        """The lines of a sweep that put the variable to the mode of the conditional."""
+        raise NotImplementedError
+
+    def lower_by_mode(self, workshop: Any, taken: Any) -> None:
+        """The statements that put the variable to the mode, in a sweep as a value."""
+        del workshop, taken
+        raise NotLoweredError(f"{self.name}: a mode, which is looked for in NumPy alone.")
+
+    def lower_by_mean(self, workshop: Any, taken: Any) -> None:
+        """The statements that take the moments, in a sweep as a value."""
+        del workshop, taken
+        raise NotLoweredError(f"{self.name}: moments, which are taken in NumPy alone.")
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:

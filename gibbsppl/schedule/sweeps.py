@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gibbsppl.derive.contractions import Contribution
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.stages import NonCentred
+from gibbsppl.schedule.composed import Composed, Turn
 from gibbsppl.schedule.steps import Step
 
 
@@ -28,6 +30,9 @@ class Schedule:
     symmetric one takes all forwards and then backwards. ``interwoven`` are the
     non-centred updates, by name of step: stand-ins are computed before the draw, what they stand
     for after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
+    ``bound`` has the terms of the evidence lower bound, where variables are read by their means.
+    ``composed`` says of the consecutive steps by one kernel that is made of others how they follow
+    one another.
     """
 
     graph: Graph
@@ -42,6 +47,8 @@ class Schedule:
     weights: tuple[float, ...] = ()
     interwoven: Mapping[str, NonCentred] = field(default_factory=dict)
     leaves: tuple[str, ...] = ()
+    bound: tuple[Contribution, ...] = ()
+    composed: tuple[Composed, ...] = ()
 
     @property
     def whole(self) -> Graph:
@@ -91,6 +98,34 @@ class Schedule:
         moved = (r.of for r in self.stand_ins(step))
         return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
 
+    def drawing(self, name: str) -> tuple[Step, ...]:
+        """The steps that draw an array, each element once.
+
+        Without non-centred updates; of the steps by one kernel an exact draw, if there is one.
+        """
+        own = [s for s in self.steps if name in s.variables and s.name not in self.interwoven]
+        kept: dict[str, Step | None] = {}
+        for composed in self.composed:
+            parts = [s for s in own if s.name in composed.names]
+            kept |= dict.fromkeys(composed.names, min(parts, key=lambda s: s.is_move, default=None))
+        return tuple(s for s in own if kept.get(s.name, s) is s)
+
+    def composed_of(self, step: str) -> Composed | None:
+        """The steps by one kernel among which a step is; None for a step alone."""
+        return next((c for c in self.composed if step in c.names), None)
+
+    def turns(self, places: Iterable[int]) -> tuple[Turn, ...]:
+        """What is carried out one after the other, of steps at some places."""
+        found: list[Turn] = []
+        inside: set[str] = set()
+        for name in (self.steps[j].name for j in places):
+            composed = self.composed_of(name)
+            if composed is None or name not in inside:
+                found.append(composed or name)
+                inside = set(() if composed is None else composed.names)
+            inside.discard(name)
+        return tuple(found)
+
     def only(self, places: Sequence[int]) -> Schedule:
         """The schedule of some of its steps alone, in this order."""
         steps = tuple(self.steps[j] for j in places)
@@ -100,11 +135,13 @@ class Schedule:
             steps=steps,
             graphs=tuple(self.graphs[j] for j in places),
             interwoven={n: i for n, i in self.interwoven.items() if n in names},
+            composed=tuple(c for c in self.composed if names.issuperset(c.names)),
         )
 
     def graph_of(self, step: Step) -> Graph:
         """The graph in which a step draws."""
-        return self.graphs[self.steps.index(step)]
+        found = zip(self.steps, self.graphs, strict=True)
+        return next(graph for s, graph in found if step in (s, s.instead_of))
 
     def step(self, name: str) -> Step:
         """The step of this name, or the step that draws the statement of this name."""

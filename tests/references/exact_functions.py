@@ -250,6 +250,7 @@ FUNCTIONS = {
         log_beta_i_1p, product((0.5, 3.7, 40.0), (1e-3, 1.0, 3.7), (-0.7, -1e-9, -1e-30)), 100
     ),
     "log_gamma_p_of_exp": Exact(log_gamma_p_of_exp, product(SHAPES, (-HUGE, -800.0, -3.0, 5.0))),
+    "digamma": Exact(mpmath.digamma, of_one((TINY, 1e-9, 0.3, 1.0, 2.5, 9.9, 40.0, 1e10, HUGE))),
     "log_beta": Exact(
         lambda a, b: mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b),
         product((1e-20, 0.3, 2.0, 40.0, 1e10, 1e30), (1e-30, 0.5, 3.0, 1e10, 1e30)),

@@ -42,7 +42,8 @@ def shared(sweep: Sweep) -> Sweep:
     names = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
     fixed = {n for n, a in sweep.arrays.items() if a.kind not in ("state", "asked")}
     own = frozenset(_overwritten(sweep.every))
-    work = _Sharing(names, fixed, own, spans_in(sweep.every), list(sweep.prepare))
+    sized = frozenset(d for a in sweep.arrays.values() for d in a.dims)
+    work = _Sharing(names, fixed, own, spans_in(sweep.every), list(sweep.prepare), sized)
     statements = tuple(work.of(sweep.statements))
     work.forget()
     monitors = tuple(work.of(sweep.monitors))
@@ -54,7 +55,7 @@ def shared(sweep: Sweep) -> Sweep:
 class _Sharing:
     """The work on a sweep: what depends on data alone, what is known by its value, other names.
 
-    ``own`` are the arrays that kernels may overwrite.
+    ``own`` are the arrays that kernels may overwrite, ``sized`` the dims of arrays of the sweep.
     """
 
     names: Names
@@ -62,6 +63,7 @@ class _Sharing:
     own: frozenset[str]
     spans: dict[str, Span]
     prepare: list[Statement]
+    sized: frozenset[str] = frozenset()
     version: dict[str, int] = field(default_factory=dict)
     known: dict[object, str] = field(default_factory=dict)
     alias: dict[str, str] = field(default_factory=dict)
@@ -98,7 +100,8 @@ class _Sharing:
         if isinstance(s, Loop):
             over = (*outer, *s.over)
             return replace(s, body=tuple(self.inside(b, over) for b in s.body))
-        here = {x.dim: x for x in (*outer, *spans_of(s))}
+        own = (x for a in s.arguments for x in a.own) if isinstance(s, Draw) else ()
+        here = {x.dim: x for x in (*outer, *spans_of(s), *own)}
         return with_expressions(s, lambda e: self.prepared(e, here))
 
     def without_data(
@@ -156,7 +159,8 @@ class _Sharing:
         """An expression whose dear parts of data alone are read from arrays.
 
         An array has all positions of its dims, so that others may read it, or those ``here`` where
-        it reads neighbours, which not all have.
+        it reads neighbours, which not all have, and of dims without a size of their own: labels are
+        as many as the variable at hand has.
         """
 
         def one(e: Expr) -> Expr | None:
@@ -164,7 +168,8 @@ class _Sharing:
                 return None
             if isinstance(e, Element) or not e.free <= self.spans.keys():
                 return None
-            known = {**self.spans, **here} if any(map(_is_shifted, walk(e))) else self.spans
+            is_here = any(map(_is_shifted, walk(e))) or not e.free <= self.sized
+            known = {**self.spans, **here} if is_here else self.spans
             dims = tuple(known[d] for d in _in_order(e))
             if any(x.arrays or x.free for s in dims for x in s.ends):
                 return None  # (members of a group have no positions of their own)

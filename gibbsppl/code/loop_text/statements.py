@@ -11,6 +11,7 @@ from gibbsppl.code.arrays.expressions import (
     Expr,
     Number,
     Span,
+    elements,
     is_call,
     is_whole,
     negative,
@@ -171,11 +172,20 @@ class Lines:
         if protocol.of_vectors:
             called = ", ".join(["rng", work, *arguments, candidate])
             return [f"{start}({work})", f"while {more}({called}):", *indented(found), *told]
-        body = [f"{candidate} = {work}[0]", *found]
+        # (a label is read as a position; what kernels work on are real numbers)
+        indices = (i for e in elements(density.value) for i in e.indices)
+        is_position = any(density.argument in i.arrays for i in indices)
+        body = [f"{candidate} = {_whole_if(is_position, f'{work}[0]')}", *found]
+        drawn = self.locals.get(s.targets[0].array)
+        is_whole = drawn is not None and drawn.type == "int"
         return [
             f"{start}({', '.join([*begun, *arguments])})",
             f"while {more}(rng, {work}):",
             *indented(body),
-            f"{self.writer.element(s.targets[0])} = {work}[0]",
+            f"{self.writer.element(s.targets[0])} = {_whole_if(is_whole, f'{work}[0]')}",
             *told,
         ]
+
+
+def _whole_if(is_whole: bool, code: str) -> str:
+    return f"int({code})" if is_whole else code

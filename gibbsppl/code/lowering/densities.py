@@ -97,7 +97,8 @@ def _one(
     now = current(w, step, chosen)
     ends = tuple(Argument(end_of(w, step, chosen, side)) for side in ("lower", "upper"))
     density = density_of(w, step, chosen, coefficients, candidate)
-    w.add(Let(drawn, (), ZERO, is_empty=True))
+    is_whole = step.statement.support.is_discrete and changed is None
+    w.add(Let(drawn, (), ZERO, type="int" if is_whole else "float", is_empty=True))
     arguments = (Argument(now), *ends, *call.more)
     targets = (Element(drawn), *map(Element, call.outputs))
     w.add(Draw(targets, call.kernel, arguments, density=density, note=step.name))

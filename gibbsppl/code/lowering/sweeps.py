@@ -16,6 +16,7 @@ from gibbsppl.code.arrays.expressions import ZERO, Apply, Element, Expr, Number,
 from gibbsppl.code.arrays.statements import Choice, Let, Statement, Store, expressions_of
 from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Kind, Sweep, every, names_in
 from gibbsppl.code.interweaving import together
+from gibbsppl.code.lowering.composed import lower_turn
 from gibbsppl.code.lowering.forms import begin_forms, renew_forms, with_forms
 from gibbsppl.code.lowering.stand_ins import computed, put_back
 from gibbsppl.code.lowering.units import lower_units
@@ -24,6 +25,7 @@ from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.runtime.tuning import ACCEPTED, PROPOSED, field_of, rate_of
+from gibbsppl.schedule.composed import Turn, names_of
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -40,11 +42,11 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
         lower_units(w, _lower)
     else:
         put_off = tuple(deferred(schedule))
-        for step in schedule.steps:
-            if step.name in put_off:
-                _lower_deferred(w, step, put_off)
+        for turn in schedule.turns(range(len(schedule.steps))):
+            if names_of(turn)[0] in put_off:
+                _lower_deferred(w, turn, put_off)
             else:
-                _lower(w, step)
+                lower_turn(w, turn, _lower)
     for part in schedule.parts:
         put_back(w, part)
     statements = tuple(w.statements)
@@ -69,13 +71,13 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
     )
 
 
-def _lower_deferred(w: Workshop, step: Step, put_off: tuple[str, ...]) -> None:
-    """A step that a sweep carries out only if it is asked for."""
+def _lower_deferred(w: Workshop, turn: Turn, put_off: tuple[str, ...]) -> None:
+    """A turn that a sweep carries out only if it is asked for."""
     if DEFERRED not in w.arrays:
         w.arrays[DEFERRED] = Array((w.own_dim("deferred", len(put_off)).dim,), "asked", "int")
     with w.apart() as found:
-        _lower(w, step)
-    is_asked = Element(DEFERRED, (Number(put_off.index(step.name)),))
+        lower_turn(w, turn, _lower)
+    is_asked = Element(DEFERRED, (Number(put_off.index(names_of(turn)[0])),))
     w.add(Choice(is_asked, ((), tuple(found))))
 
 

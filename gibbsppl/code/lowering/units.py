@@ -8,6 +8,7 @@ import numpy as np
 
 from gibbsppl.code.arrays.expressions import Element, Position, Span
 from gibbsppl.code.arrays.statements import Argument, Choice, Draw, Statement
+from gibbsppl.code.lowering.composed import lower_turn
 from gibbsppl.code.lowering.draws import local_for
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.schedule.steps import Step
@@ -19,8 +20,8 @@ def lower_units(w: Workshop, lower: Callable[[Workshop, Step], None]) -> None:
     bodies: list[tuple[Statement, ...]] = []
     for unit in schedule.units:
         with w.apart() as found:
-            for j in unit:
-                lower(w, schedule.steps[j])
+            for own in schedule.turns(unit):
+                lower_turn(w, own, lower)
         bodies.append(tuple(found))
     order, turn = _there_and_back(w) if schedule.scan == "symmetric" else _drawn(w)
     with w.inside(turn):

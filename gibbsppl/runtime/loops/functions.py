@@ -17,6 +17,7 @@ from gibbsppl.runtime.incomplete import EPS
 from . import kernel
 from .beta_functions import log_beta_i, log_beta_i_1p, log_gamma_p_of_exp
 from .gamma_functions import (
+    digamma,
     log_beta,
     log_gamma_p,
     log_gamma_q,
@@ -33,6 +34,7 @@ __all__ = [
     "at_most",
     "below",
     "cos",
+    "digamma",
     "equals",
     "exp",
     "expit",

@@ -31,6 +31,12 @@ LOG_HALF = math.log(0.5)
 # The series of log(gamma(2 + a)) from a**2 on, for a up to one half: DLMF 5.7.3.
 LOG_GAMMA_SERIES = tuple((-1) ** k * float(zetac(k)) / k for k in range(2, 27))
 
+# The series of digamma in inverse even powers, ``B[2k] / (2k)``, from here on: DLMF 5.11.2.
+FROM_SERIES = 10.0
+DIGAMMA_SERIES = (
+    1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160,
+)  # fmt: skip
+
 # Up to here the upper incomplete gamma function has a series: DLMF 8.7.3.
 LOW = 1.1
 # The fraction takes fewer terms than this wherever it is used, and does not wait for ever.
@@ -48,6 +54,24 @@ def loggamma(x: float) -> float:
         return np.inf
     sine = np.sin(np.pi * abs(x - np.floor(x + 0.5)))
     return LOG_PI - np.log(sine) - np.log(-x) - _log_gamma_above_0(-x)
+
+
+@kernel
+def digamma(x: float) -> float:
+    """The derivative of ``log(gamma(x))``: Stirling's series (DLMF 5.11.2) beyond recurrences."""
+    if x <= 0.0:
+        if x == np.floor(x):
+            return np.nan
+        return digamma(1.0 - x) - np.pi / np.tan(np.pi * x)
+    below = 0.0
+    while x < FROM_SERIES:
+        below += 1.0 / x
+        x += 1.0
+    inverse = 1.0 / (x * x)
+    series = 0.0
+    for k in range(len(DIGAMMA_SERIES) - 1, -1, -1):
+        series = (series + DIGAMMA_SERIES[k]) * inverse
+    return np.log(x) - 0.5 / x - series - below
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Units of a scan that a sweep draws, with the random numbers that the program in NumPy takes.
+"""Units of a scan and parts of a mixture, drawn with the random numbers that NumPy's program takes.
 
 >>> import numpy as np
 >>> rng, out = np.random.default_rng(1), np.zeros(3, dtype=np.int64)
@@ -26,6 +26,12 @@ def equal_units(rng: Generator, out: Ints) -> None:
     drawn = rng.integers(0, len(out), len(out))
     for k in range(len(out)):
         out[k] = drawn[k]
+
+
+@kernel
+def chosen_part(rng: Generator, ends: Floats) -> int:
+    """One part of a mixture, with probabilities that add up to ``ends``."""
+    return int(np.searchsorted(ends, rng.random(), side="right"))
 
 
 @kernel

@@ -1,0 +1,7 @@
+"""Variables read by their means: what a term of the log density becomes, and the bound.
+
+- `averages`: the expectations of functions of one factor of q; of rows of the table `of_families`,
+  of `vectors`, `of_labels`, of `joint` normal arrays; `choice` of these by the step
+- `expected`: the expectation of an expression of the model, or of a piece; `bound`: that of the log
+  joint density, with the entropies of q
+"""

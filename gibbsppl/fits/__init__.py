@@ -1,0 +1,9 @@
+"""Fits of a model by other readings of its conditionals than draws.
+
+- the `methods` of a sampler that fit its model
+- `points`: the moments of a point, from which a fit starts
+- `fitting`: sweeps until the bound, or the log density, rises no more
+- `variational`: fits from several starts; `approximation`: the result by means, a factorised q that
+  can be asked and drawn from; `factors`: its factors as one would write them; `optimum`: the result
+  by modes
+"""

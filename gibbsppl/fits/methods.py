@@ -1,0 +1,102 @@
+"""The methods of a sampler that fit its model by other readings than draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gibbsppl.model.graph import Graph
+from gibbsppl.run.chains import Seed
+from gibbsppl.schedule.moments import By
+
+if TYPE_CHECKING:
+    from gibbsppl.fits.approximation import Approximation
+    from gibbsppl.fits.optimum import Optimum
+    from gibbsppl.initial.inits import Init
+
+
+class Fitting:
+    """What a sampler does besides drawing: `variational` and `maximise`."""
+
+    __slots__ = ()
+    graph: Graph
+
+    def read_by(self, by: Mapping[str, By]) -> Any:
+        """The sampler of the same model in one graph, its conditionals read otherwise."""
+        raise NotImplementedError
+
+    def variational(
+        self,
+        *,
+        starts: int = 1,
+        sweeps: int = 10_000,
+        tolerance: float = 1e-10,
+        seed: Seed = None,
+        init: Init = None,
+        progress: bool = True,
+    ) -> Approximation:
+        """A factorised approximation of the posterior: each conditional read by its mean.
+
+        Mean-field variational Bayes by coordinate ascent. The factors of q are the steps of the
+        sampler: what is drawn jointly stays joint. The evidence lower bound rises with each update,
+        until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
+        several ``starts`` is kept. ``seed`` and ``init`` as in `sample`.
+
+        Raises `CompileError` where a variable cannot be read by its mean, naming the term.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="noise") as noise:
+        ...     mu = gp.Normal("mu", 0, tau=0.01)
+        ...     tau = gp.Gamma("tau", 1, rate=1)
+        ...     y = gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
+        >>> fit = gp.compile(noise).variational(seed=1, progress=False)
+        >>> print(fit)
+        noise: bound -7.55717 after 7 sweeps
+          mu   Normal(mu=1.398, tau=6.548)
+          tau  Gamma(shape=3, rate=1.835)
+        """
+        from gibbsppl.fits.variational import Search, variational  # noqa: PLC0415  (when asked for)
+
+        by: dict[str, By] = dict.fromkeys(self.graph.drawn, "mean")
+        search = Search(starts, sweeps, tolerance, seed, init, progress)
+        return variational(self.read_by(by), self.read_by({}), search)
+
+    def maximise(
+        self,
+        by: Mapping[str, By] | None = None,
+        *,
+        starts: int = 1,
+        sweeps: int = 10_000,
+        tolerance: float = 1e-10,
+        seed: Seed = None,
+        init: Init = None,
+        progress: bool = True,
+    ) -> Optimum:
+        """The values of the highest posterior density: conditionals read by their modes.
+
+        Labels and counts, and auxiliary variables, are read by their means, all else by modes: this
+        is the EM algorithm (A. P. Dempster, N. M. Laird and D. B. Rubin, 1977, JRSS B 39). ``by``
+        says otherwise: all by ``"mode"`` are iterated conditional modes, and alternating least
+        squares of a factorisation; coefficients by ``"mean"`` and their scales by ``"mode"``,
+        type-II likelihood; a ``"draw"`` of some, stochastic EM. A mode is that of the density of a
+        variable on the scale that it is declared on. All else as in `variational`.
+
+        Raises `RunError` where a density is largest at an end of its support.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="noise") as noise:
+        ...     mu = gp.Normal("mu", 0, tau=0.01)
+        ...     tau = gp.Gamma("tau", 2, rate=1)
+        ...     y = gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
+        >>> best = gp.compile(noise).maximise(seed=1, progress=False)
+        >>> {name: round(float(value), 4) for name, value in best.values.items()}
+        {'mu': 1.3982, 'tau': 1.9608}
+        """
+        from gibbsppl.fits.variational import Search, maximised  # noqa: PLC0415  (when asked for)
+
+        latent = self.graph.latent
+        usual: dict[str, By] = {
+            s.target.array.name: "mean" if s.support.is_discrete else "mode" for s in latent
+        }
+        search = Search(starts, sweeps, tolerance, seed, init, progress)
+        return maximised(self.read_by({**usual, **(by or {})}), self.read_by({}), search)

@@ -1,0 +1,38 @@
+"""The result of a maximisation: points, and factors of q of what was read by its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gibbsppl.fits.approximation import Approximation
+from gibbsppl.model.evaluation import Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimum(Approximation):
+    """Values of variables that were read by their modes, and a factorised q of all others.
+
+    ``trace`` has the objective after each sweep, ``value`` the last: the log joint density at the
+    values, and where variables were read by their means, the bound of it with these averaged out.
+    """
+
+    @property
+    def value(self) -> float:
+        """The objective: a log density, or the bound of one."""
+        return float(self.trace[-1])
+
+    @property
+    def values(self) -> Mapping[str, Floats]:
+        """The values of the variables of the model that were read by their modes."""
+        moments = {m for s in self.schedule.steps if s.instead_of for m in s.variables}
+        drawn = {n for s in self.drawn.steps for n in s.variables}
+        points = drawn & moments
+        return {n: np.asarray(self.state[n]) for n in self.made.graph.drawn if n in points}
+
+    def __repr__(self) -> str:
+        after = f"after {len(self.trace)} sweeps"
+        told = after if self.converged else f"{after}, not converged"
+        return f"<Optimum of {self.schedule.graph.name}: {self.value:.6g} {told}>"

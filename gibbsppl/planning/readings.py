@@ -1,0 +1,205 @@
+"""The readings of a schedule's conditionals: by draw, by mode, by mean.
+
+Comes in: the schedule of a Gibbs sweep, and by which of these each variable is read. Goes out: the
+schedule of a sweep in which conditionals are given the moments of what is read by its mean. The
+factors of q are the steps of the schedule: what is drawn jointly is averaged jointly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Dim, mentions
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.label_chains import PREVIOUS
+from gibbsppl.derive.labels import LABEL
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.errors import CompileError, did_you_mean
+from gibbsppl.expectation.averages import Averages
+from gibbsppl.expectation.bound import bound_of, summed
+from gibbsppl.expectation.choice import averages_of
+from gibbsppl.expectation.expected import Expectation
+from gibbsppl.kernels.by_mean import ByMean
+from gibbsppl.kernels.by_mode import ByMode
+from gibbsppl.kernels.defaults import maker_of
+from gibbsppl.kernels.joint import joint_draw
+from gibbsppl.model.graph import Graph, Variable
+from gibbsppl.planning.by_colour import with_colours
+from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.moments import Asked, By, Refused
+from gibbsppl.schedule.precisions import is_data_of
+from gibbsppl.schedule.steps import Drawable, Step
+from gibbsppl.schedule.sweeps import Schedule
+
+
+def read_by(schedule: Schedule, data: Mapping[str, Any], by: Mapping[str, By]) -> Schedule:
+    """The schedule with each variable read as asked; an error says what has no such reading."""
+    reading = _Reading.of(schedule, by)
+    return reading.schedule(data)
+
+
+class _Reading:
+    """A schedule whose conditionals are being read otherwise."""
+
+    def __init__(self, schedule: Schedule, by: Mapping[str, By]) -> None:
+        latent = [n for n in schedule.graph.drawn if n not in schedule.auxiliary]
+        for name in by:
+            if name not in latent:
+                raise CompileError(
+                    f"by: found {name!r}, expected latent variables of the model: "
+                    f"{', '.join(latent)}.{did_you_mean(str(name), latent)}"
+                )
+        drawn = set(latent) - set(by)
+        # (auxiliary variables by mode would change what is maximised)
+        self.by = {**dict.fromkeys(schedule.auxiliary, "draw" if drawn else "mean"), **by}
+        self.source = schedule
+        self.graph = replace(
+            schedule.graph, variables=schedule.whole.variables, sizes=schedule.whole.sizes
+        )
+        names = {*schedule.whole.variables, *(d.name for d in schedule.whole.sizes)}
+        self.asked = Asked(names)
+        self.averages: dict[str, Averages] = {}
+
+    @property
+    def imputed(self) -> set[str]:
+        """The steps of what nothing else sees, which comes last, and changes no bound."""
+        return {s.name for s in self.source.steps if set(s.variables) <= {*self.source.leaves}}
+
+    @property
+    def inner(self) -> Graph:
+        """The graph without what is imputed."""
+        both = zip(self.source.steps, self.source.graphs, strict=True)
+        return next((g for s, g in both if s.name not in self.imputed), self.graph)
+
+    @classmethod
+    def of(cls, schedule: Schedule, by: Mapping[str, By]) -> _Reading:
+        """The readings of a schedule in one graph."""
+        found = cls(schedule, by)
+        for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
+            if found.how(step) == "mean":
+                try:
+                    found.averages[step.name] = averages_of(graph, found.asked, step)
+                except Refused as refused:
+                    raise found.error(step, refused) from refused
+        return found
+
+    def how(self, step: Step) -> By:
+        """How the variables of a step are read."""
+        found = {self.by.get(n, "draw") for n in step.variables}
+        if len(found) > 1:
+            raise CompileError(
+                f"by: {', '.join(step.variables)} are drawn jointly, and are read in one way; "
+                "name the same for all of them, or keep them apart by blocks=."
+            )
+        return found.pop()
+
+    def error(self, step: Step, refused: Refused) -> CompileError:
+        """The refusal to read a step otherwise than by draws."""
+        return CompileError(f"{step.name}: it cannot be read by its {self.how(step)}: {refused}.")
+
+    def schedule(self, data: Mapping[str, Any]) -> Schedule:
+        """The schedule with the steps read as asked."""
+        q = Expectation.of(self.graph, self.averages.values())
+        for averages in self.averages.values():
+            _ = averages.always
+        inner = q.without([a for n, a in self.averages.items() if n in self.imputed])
+        conditionals = [self._conditional(step, q) for step in self.source.steps]
+        try:
+            terms = bound_of(self.inner, inner)
+        except Refused as refused:
+            raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
+        graph = self._graph()
+        bound = summed(terms, graph.sizes, is_data_of(graph))
+        steps = [self._made(s, c, graph, data)
+                 for s, c in zip(self.source.steps, conditionals, strict=True)]  # fmt: skip
+        coloured, tables = with_colours(steps, [graph] * len(steps), data)
+        taken = tuple(self._taken(s) for s in coloured)
+        return replace(
+            self.source, graph=graph, steps=taken, graphs=(graph,) * len(taken),
+            tables={**self.source.tables, **tables}, bound=bound,
+        )  # fmt: skip
+
+    def _conditional(self, step: Step, q: Expectation) -> Drawable:
+        """The conditional of a step given the moments of all else."""
+        assert not isinstance(step.conditional, Scan)
+        own = self.averages.get(step.name)
+        # (elements that depend on one another are given the moments of the others)
+        apart = [own] if own is not None and not step.is_by_element else []
+        other = q.without(apart)
+        # (a mode without a formula is searched for on the variable's own scale)
+        is_sought = self.how(step) == "mode" and step.refusal is not None
+        found = step.refusal if is_sought and step.refusal is not None else step.conditional
+        read = [v for _, v in getattr(found, "known", ())]
+        read += [limit.value for limit in getattr(found, "limits", ())]
+        if names := [n for n in other.arrays if any(mentions(e, (n,)) for e in read)]:
+            raise self.error(step, Refused(
+                f"its bounds, or what its family must know, are {names[0]}, which is read by its "
+                f"mean: read {names[0]} by draws or by its mode"
+            ))  # fmt: skip
+        try:
+            return found.mapped(partial(other.pieces, labels=_labels_of(step)))
+        except Refused as refused:
+            raise self.error(step, refused) from refused
+
+    def _graph(self) -> Graph:
+        """The graph with the arrays of moments among its variables."""
+        found = self.asked.found.values()
+        more = {m.name: Variable(m.name, m.dims, "random", sign=m.written) for m in found}
+        own = self.graph.sizes
+        sizes: dict[Dim, int] = {primed(d): n for d, n in own.items()}
+        sizes |= {**own, **self.asked.sizes}
+        averaged = [n for a in self.averages.values() for n in a.arrays]
+        # (a function of what has no value has none)
+        told = tuple(d for d in self.graph.deterministics if not mentions(d.value, averaged))
+        return replace(
+            self.graph, variables={**self.graph.variables, **more}, sizes=sizes, deterministics=told
+        )
+
+    def _made(
+        self, step: Step, conditional: Drawable, graph: Graph, data: Mapping[str, Any]
+    ) -> Step:
+        """The step of a conditional, as the one that it stands for."""
+        if isinstance(conditional, Quadratic):
+            asked = Blocks(together=(frozenset(step.variables),))
+            made = joint_draw(graph, conditional, data, asked)
+            assert made is not None
+            return made.with_fields(pencil=None)
+        return maker_of(graph)(conditional)
+
+    def _taken(self, step: Step) -> Step:
+        """The step that takes the moments of a conditional, where that is asked."""
+        if self.how(step) == "mode":
+            return self._at_mode(step)
+        if step.name not in self.averages:
+            return step
+        averages = replace(self.averages[step.name], step=step)
+        arrays = set(step.variables)
+        own = [m for m in self.asked.found.values() if set(m.of) <= arrays and m.what != "entropy"]
+        own.append(averages.entropy)
+        try:
+            formulas = tuple(map(averages.formula, own))
+        except Refused as refused:
+            raise self.error(step, refused) from refused
+        return ByMean(step, tuple(own), formulas, averages.given)
+
+    def _at_mode(self, step: Step) -> Step:
+        """The step that puts a variable to its mode."""
+        if step.refusal is not None or step.labels is not None or step.is_joint:
+            return ByMode(step)
+        try:
+            averages = averages_of(self.graph, self.asked, step)
+            return ByMode(step, averages.mode, averages.given)
+        except Refused as refused:
+            raise self.error(step, refused) from refused
+
+
+def _labels_of(step: Step) -> tuple[Range, ...]:
+    """The ranges of the dims that stand for labels in the log weights of a step."""
+    if step.labels is None:
+        return ()
+    return tuple(Range(d, 0, len(step.labels)) for d in (LABEL, PREVIOUS))

@@ -1,0 +1,121 @@
+"""The methods of a sampler that ask draws: predictions, deviance, moments of conditionals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, overload
+
+from gibbsppl.arguments import GivenArray
+from gibbsppl.code.program import Constants, Program
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.output.arrays import Array
+from gibbsppl.output.draws import Draws
+from gibbsppl.schedule.sweeps import Schedule
+
+if TYPE_CHECKING:
+    from gibbsppl.predict.conditional_means import Conditionals
+    from gibbsppl.predict.deviance import Dic
+    from gibbsppl.predict.prediction import Prediction
+
+
+class Predicting:
+    """What a sampler computes of draws, its own or others of the model."""
+
+    __slots__ = ()
+    graph: Graph
+    data: Values
+    program: Program
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of a sweep."""
+        raise NotImplementedError
+
+    @property
+    def constants(self) -> Constants:
+        """The constants that sweeps read beside the state."""
+        raise NotImplementedError
+
+    @overload
+    def log_density(self, values: Mapping[str, GivenArray]) -> float: ...
+    @overload
+    def log_density(self, values: Draws) -> Array: ...
+    def log_density(self, values: Mapping[str, GivenArray] | Draws) -> float | Array:
+        """The log joint density of the declared model at values of its latent variables.
+
+        The sum of the log densities of all statements and potentials, the observations among them,
+        with all constants: the log posterior density up to the log evidence. Auxiliary variables
+        have no part in it. ``values`` has an array for each latent variable, by name, of the
+        variable's shape (NaN where it is observed); of `Draws` the result is one number for each
+        draw, with axes (chain, draw). It is ``-inf`` outside of the support. Flat priors count as
+        densities of one. Raises `RunError` for a name that is no latent variable, a variable or an
+        element without a value, and another shape than the variable's.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 2, 1)
+        ...     heads = gp.Binomial("heads", 3, p, observed=2)
+        >>> sampler = gp.compile(coin)
+        >>> print(round(sampler.log_density({"p": 0.5}), 6))  # log(2 p) + log(3 p^2 (1 - p))
+        -0.980829
+        >>> sampler.log_density({"p": 1.5})
+        -inf
+        >>> draws = sampler.sample(100, warmup=10, chains=2, seed=1, progress=False)
+        >>> sampler.log_density(draws).shape
+        (2, 100)
+        """
+        from gibbsppl.predict.joint_density import log_density_of  # noqa: PLC0415  (when asked for)
+
+        return log_density_of(self.graph, self.data, values)
+
+    def predict(
+        self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
+    ) -> Prediction:
+        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
+        from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
+
+        return predicted(self.graph, self.data, draws, new, name)
+
+    def deviance(self, draws: Draws) -> Draws:
+        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
+
+        ``p`` is the density of all observations, constants included.
+        """
+        from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
+
+        return with_deviance(self.graph, self.data, draws)
+
+    def dic(self, draws: Draws, *, seed: int = 0) -> Dic:
+        """The deviance information criterion of draws of several chains, printed as a table.
+
+        The penalty pD is Plummer's: how much better new observations, simulated by ``seed``, fit
+        their own draw than one of another chain.
+        """
+        from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
+
+        return dic(self.graph, self.data, draws, seed=seed)
+
+    def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
+        """For each draw, the mean of a variable's exact conditional given all other variables.
+
+        Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
+        drawn from a closed form (default: all); the draws have all that these depend on.
+        """
+        return self._conditionals.of(draws, names, "mean")
+
+    def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
+        """For each draw, the standard deviation of a variable's exact conditional."""
+        return self._conditionals.of(draws, names, "sd")
+
+    def conditional_probabilities(
+        self, draws: Draws, names: str | Sequence[str] | None = None
+    ) -> Draws:
+        """For each draw, the probabilities of labels given all other variables, along a new dim."""
+        return self._conditionals.of(draws, names, "probabilities")
+
+    @property
+    def _conditionals(self) -> Conditionals:
+        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
+
+        return Conditionals(self.schedule, self.program, self.constants, self.data)
