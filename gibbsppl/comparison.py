@@ -20,7 +20,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.diagnostics import ess_bulk, r_hat
 from gibbsppl.output.draws import Draws
-from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
+from gibbsppl.rewrites import LOCATIONS, PARTS, UNSEEN, collapsible, possible
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
 
@@ -112,6 +112,8 @@ def variants_of(
         every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
     if schedule.leaves:
         every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
+    if not settings["collapse"] and any(g.marginals for g in schedule.graphs):
+        every['without "locations"'] = {"rewrites": {**now, LOCATIONS: False}}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}
     if any(s.is_joint for s in schedule.steps):

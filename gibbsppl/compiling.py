@@ -46,7 +46,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
     Variables with a jointly quadratic log density are drawn jointly, and so are the labels of a
-    hidden Markov chain. ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
+    hidden Markov chain. A scale is drawn with its locations integrated out, and these right after,
+    where that has a closed form (normal-gamma and normal-Wishart priors).
+    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
     other instead, ``{"x": "alone"}`` jointly, but with no other variable, and
     ``{("a", "b"): "together"}`` asks for a block; ``blocks=False`` forbids all. Where a complete
     conditional has no good closed form, data augmentation (an identity of ``gibbsppl.rewrites``)
@@ -54,7 +56,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``
     integrates ``theta`` out and draws the labels that depend on it one after the other, or if none
     do, other variables, and then ``theta``;
-    ``approximate=True`` draws all labels at once, each given the previous values of the others.
+    ``approximate=True`` draws all labels at once, each given all previous labels, its own among
+    them: near to the posterior, not it (docs/lda.md).
     ``exact=True`` refuses a sampler with a fallback move.
     Locations and scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) have a non-centred
     update too, with the standardised group held fixed, where the data may say little of each

@@ -77,6 +77,7 @@ def scheduled(
         approximate=settings["approximate"],
         moved=control.moved,
         interweave=interwoven_if(settings["interweave"], control),
+        jointly=blocks.joined,
         named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
         closed=[n for n, how in by.items() if how == "mean"] if by else None,
     )

@@ -35,11 +35,13 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
-from gibbsppl.predict.methods import Predicting
-from gibbsppl.run.choice import Backend, asked_for, engine_for
+from gibbsppl.predict.methods import Names, Predicting
+from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
+from gibbsppl.run.recording import Types
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.settings import ARGUMENTS, Settings, checked_settings
+from gibbsppl.tempering.methods import Weighing
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
     from gibbsppl.initial.rooms import Rooms
     from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
-    from gibbsppl.tempering.evidence import Evidence
 
 FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
@@ -78,7 +79,7 @@ def compiled(
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Predicting, Fitting):
+class Sampler(Predicting, Fitting, Weighing):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
@@ -98,6 +99,11 @@ class Sampler(Predicting, Fitting):
     def constants(self) -> Constants:
         """The constants that sweeps in NumPy read beside the state."""
         return self.prepared.made
+
+    @property
+    def types(self) -> Types:
+        """The types that draws are kept as: the smallest that hold a variable's support."""
+        return self.derivation.facts.types
 
     def __str__(self) -> str:
         return self.derivation.text
@@ -269,56 +275,43 @@ class Sampler(Predicting, Fitting):
         sequence, sweeps = seed_sequence(seed), chains * (warmup + draws * thin)
         how: dict[str, Any] = {"draws": draws, "warmup": warmup, "thin": thin, "keep": keep}
         how |= {"progress": progress, "limit_bytes": limit_bytes}
-        own = (self.program, self.prepared)
         if temper is False:
-            names = (keep,) if isinstance(keep, str) else keep or ()
-            numpy, loops = partial(Interpreted.of, *own), partial(self.loops, keep=names)
-            engine: Engine = engine_for(asked, numpy, loops, sweeps, self.derivation.worth)
-            starts, notes = self._starts(chains, sequence, init, engine)
-            result = run(*own, starts, engine=engine, types=self.derivation.facts.types, **how)
-            made: Attributes = engine.attributes
+            engine, starts, started = self._started(asked, sweeps, keep, chains, sequence, init)
+            own = (self.program, self.prepared)
+            result = run(*own, starts, engine=engine, types=self.types, **how)
         else:
             from gibbsppl.tempering.sampling import hot, tempered_run  # noqa: PLC0415  (if asked)
 
             starts, notes = self.initial_states(chains, sequence, init)
-            given = init is not None
-            result, made = tempered_run(hot(self, compiled), starts, temper, asked, how, given)
-        by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
-        started = {"seed": sequence.entropy, **made, "started_by_rule": by_rule}
+            given, model = init is not None, hot(self, compiled)
+            result, made = tempered_run(model, starts, temper, asked, how, given)
+            started = self._told(sequence, made, notes)
         return self.as_draws(result, started)
 
-    def evidence(
-        self,
-        method: str | None = None,
-        *,
-        draws: int = 1000,
-        warmup: int = 500,
-        chains: int = 4,
-        seed: Seed = None,
-        backend: Backend | None = None,
-        progress: bool = True,
-    ) -> Evidence:
-        """The log marginal likelihood of the data, with its standard error and how it was found.
+    def _started(
+        self, asked: Asked, sweeps: int, keep: Names, chains: int, seed: Seed, init: Init
+    ) -> tuple[Engine, list[Chain], Attributes]:
+        """An engine for so many sweeps, starts of chains, and what is said of both."""
+        sequence, names = seed_sequence(seed), (keep,) if isinstance(keep, str) else keep or ()
+        loops, own = partial(self.loops, keep=names), (self.program, self.prepared)
+        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
+        engine = engine_for(asked, numpy, loops, sweeps, worth)
+        starts, notes = self._starts(chains, sequence, init, engine)
+        return engine, starts, self._told(sequence, engine.attributes, notes)
 
-        It is the log of the integral of the declared density over all latent variables, constants
-        included. ``method`` is ``"stepping stone"`` (the default, unless the prior is vague) or
-        ``"thermodynamic"``, from ``draws`` of each of ``chains`` tempered chains after ``warmup``;
-        or ``"chib"``, from runs of the sampler as it is (docs/tempering.md has the sources).
-        `RunError` where the prior is improper, so that there is none, or a method does not apply.
+    @staticmethod
+    def _told(
+        seed: np.random.SeedSequence, made: Attributes, notes: Mapping[str, str]
+    ) -> Attributes:
+        """What draws say of how they were made: seed, engine, and starts that a rule made up."""
+        by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
+        return {"seed": seed.entropy, **made, "started_by_rule": by_rule}
 
-        >>> import gibbsppl as gp
-        >>> with gp.Model(name="coin") as coin:
-        ...     p = gp.Beta("p", 1, 1)
-        ...     heads = gp.Binomial("heads", 10, p, observed=7)
-        >>> found = gp.compile(coin).evidence(draws=200, warmup=100, seed=1, progress=False)
-        >>> print(abs(found.value - -np.log(11)) < 4 * found.error)
-        True
-        """
-        from gibbsppl.tempering.evidence import Run, evidence  # noqa: PLC0415  (if asked for)
-
-        starts = partial(self.initial_states, chains, seed)
-        how = Run(starts, asked_for(backend), draws, warmup, progress)
-        return evidence(self, compiled, method, how)
+    def of_graph(
+        self, graph: Graph, data: Values, coords: Mapping[str, Array | range], settings: Settings
+    ) -> Sampler:
+        """The sampler of another graph."""
+        return compiled(graph, data, coords, settings)
 
     def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
         """The sweep in loops, large arrays of a ``dtype``; its state without what is not kept."""

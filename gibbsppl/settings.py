@@ -41,15 +41,23 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     "check_kernel": {"name": NAME},
     "sample": {
         **dict.fromkeys(("draws", "warmup", "chains", "thin", "limit_bytes"), COUNT),
+        "backend": NAME.or_none(),
         "init": STARTS.or_none(),
         "keep": NAMES.or_none(),
         "threads": COUNT.or_none(),
         "temper": COUNT.or_truth(),
         "progress": TRUTH,
     },
+    "conditional_averages": {
+        "names": NAMES,
+        **dict.fromkeys(("draws", "batches", "warmup", "chains", "thin"), COUNT),
+        "backend": NAME.or_none(),
+        "init": STARTS.or_none(),
+    },
     "evidence": {
         "method": NAME.or_none(),
         **dict.fromkeys(("draws", "warmup", "chains"), COUNT),
+        "backend": NAME.or_none(),
         "progress": TRUTH,
     },
     "initial_states": {"chains": COUNT, "init": STARTS.or_none()},

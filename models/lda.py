@@ -10,7 +10,7 @@ of population structure using multilocus genotype data", Genetics 155, 945-959, 
 ``WAYS`` are samplers of this model: the naive one of its three conditionals; with shares and words
 of topics integrated out, T. L. Griffiths and M. Steyvers (2004), "Finding scientific topics",
 Proceedings of the National Academy of Sciences 101, 5228-5235; with the shares alone; and all
-labels at once from what the others were before, near to the posterior but not it. A fifth way to
+labels at once from what all of them were before, near to the posterior but not it. A fifth way to
 get at topics is `from_assignments`: no draw of them is needed where the labels are known.
 
 The corpus, ``reuters()``, is of 395 news stories, 84,010 words of 4,258 kinds; ``bars()`` is a

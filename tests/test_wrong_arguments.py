@@ -243,7 +243,7 @@ def of_runs(sampler, draws, path):
         yield name, lambda w, n=name: gp.compile(model, **{n: w})
     yield "kernels by name", lambda w: gp.compile(model, kernels={"mu": w})
     quick = {"draws": 2, "warmup": 1, "chains": 1, "seed": 1, "progress": False}
-    for name in (*quick, "thin", "init", "keep", "limit_bytes"):
+    for name in (*quick, "thin", "init", "keep", "backend", "limit_bytes"):
         yield name, lambda w, n=name: sampler.sample(**{**quick, n: w})
     yield "init of one", lambda w: sampler.sample(**quick, init={"theta": w})
     yield "verify", sampler.verify
@@ -254,8 +254,8 @@ def of_runs(sampler, draws, path):
     yield "check_kernel", lambda w: sampler.check_kernel(w, replicates=2)
     yield "predict", lambda w: sampler.predict(w, {"x": [1.0, 2.0]})
     yield "predict names", lambda w: sampler.predict(draws, {w if w.__hash__ else 1: 2})
-    short = partial(sampler.check_kernel, "mu", replicates=2)
-    yield "functions", lambda w: short(functions={"f": not_called(w)})
+    checked = partial(sampler.check_kernel, "mu", replicates=2)
+    yield "functions", lambda w: checked(functions={"f": not_called(w)})
     yield "log density", lambda w: asking(w, model)
     yield "kernel", lambda w: returning(w, model)
     yield "predict new", lambda w: sampler.predict(draws, w)
@@ -265,6 +265,11 @@ def of_runs(sampler, draws, path):
     yield "dic", sampler.dic
     yield "conditional_mean", sampler.conditional_mean
     yield "conditional_mean of", lambda w: sampler.conditional_mean(draws, w)
+    short = {"draws": 2, "batches": 1, "warmup": 1, "chains": 1, "seed": 1}
+    yield "conditional_averages", lambda w: sampler.conditional_averages(w, **short)
+    averages = partial(sampler.conditional_averages, "mu")
+    for name in (*short, "thin", "init", "backend"):
+        yield f"averages {name}", lambda w, n=name: averages(**{**short, n: w})
     yield "summary", draws.summary
     yield "max_rows", lambda w: draws.summary(max_rows=w)
     yield "only", draws.only

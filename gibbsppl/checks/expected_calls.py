@@ -262,6 +262,12 @@ def _weights(call: Call, _parameter: str, found: Argument) -> bool:
     return _same(np.reshape(found, (len(found), -1)), call.part(np.asarray(call.given), 1))
 
 
+def _at_once(call: Call, _parameter: str, found: Argument) -> bool:
+    """The log weights of labels that are all drawn at once, from all labels before."""
+    expected = call.step.log_weights_at_once(call.values, call.graph.sizes)
+    return np.shape(found) == expected.shape and _same(found, expected)
+
+
 def _transitions(call: Call, _parameter: str, found: Argument) -> bool:
     return _same(found, call.given[1])
 
@@ -332,6 +338,7 @@ EXPECTED: Mapping[str, Callable[[Call, str, Argument], bool]] = {
     "size": _shape,
     "alpha": _alpha,
     "log_weights": _weights,
+    "at_once": _at_once,
     "log_transitions": _transitions,
     "log_density": _density,
     "at": _index,

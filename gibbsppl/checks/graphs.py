@@ -14,7 +14,7 @@ asked: nothing here knows of rewrites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, product
@@ -237,35 +237,41 @@ class _Check:
     def _terms(self, graph: Graph, values: Values) -> Floats | None:
         at = {**self.data, **values}
         terms = [_of_graph(graph).at(at), -_of_graph(self.declared).at(at)]
-        for step, sign in self._conditionals(graph):
-            log_q = self._log_conditional(step, values)
+        for step, names, sign in self._conditionals(graph):
+            log_q = self._log_conditional(step, names, values)
             if log_q is None:
                 return None
             terms.append(sign * log_q)
         return np.concatenate(terms)
 
-    def _conditionals(self, graph: Graph) -> Iterator[tuple[Step, int]]:
-        """The steps whose conditionals are between a graph and the declared one, with signs."""
+    def _conditionals(self, graph: Graph) -> Iterator[tuple[Step, tuple[str, ...], int]]:
+        """The steps whose conditionals are between a graph and the declared one, with signs.
+
+        Of a joint draw that of some arrays may be, given the others.
+        """
         own, declared = set(graph.drawn), set(self.declared.drawn)
         parts = {n for p in self.schedule.parts for n in (p.name, p.of)}
         added, gone = own - declared - parts, declared - own - parts
         for names, sign in ((added, -1), (gone, 1)):
-            for name in names:
-                yield from ((step, sign) for step in self.schedule.drawing(name))
+            steps = {s.name: s for name in sorted(names) for s in self.schedule.drawing(name)}
+            for step in steps.values():
+                yield step, tuple(n for n in step.variables if n in names), sign
 
     def _size_of_partitions(self, graph: Graph, values: Values) -> float:
         fixed = (self.schedule, self.program, self.data, self.constants)
-        steps = (step for step, _ in self._conditionals(graph))
+        steps = (step for step, *_ in self._conditionals(graph))
         return sum(size_of_partition(*fixed, step, values) for step in steps)
 
-    def _log_conditional(self, step: Step, values: Values) -> Floats | None:
-        """The terms of the log density of a step's variable, given all of the graph with it.
+    def _log_conditional(
+        self, step: Step, names: Collection[str], values: Values
+    ) -> Floats | None:
+        """The terms of the log density of variables of a step, given all of the graph with them.
 
         Of labels drawn one by one with variables integrated out, given these variables.
         """
         if not step.is_by_element:
             fixed = (self.schedule, self.program, self.data, self.constants)
-            return log_conditional(*fixed, step, values)
+            return log_conditional(*fixed, step, values, names)
         name = step.statement.target.array.name
         made = (r.graph for r in self.schedule.rewrites if name in r.graph.drawn)
         graph = next(made, None)

@@ -9,8 +9,9 @@ numerically, element by element.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import sympy as sp
@@ -19,6 +20,7 @@ from scipy.special import logsumexp
 from gibbsppl.algebra.copies import primed, root_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.checks.joint import to_be_drawn
 from gibbsppl.checks.quadrature import log_integrals
 from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
@@ -43,6 +45,8 @@ from gibbsppl.schedule.sweeps import Schedule
 
 # Elements that are integrated numerically, at most.
 MOST_INTEGRALS = 64
+# Elements whose joint log density is looked at pair by pair, at most.
+MOST_JOINTLY = 32
 
 
 def log_conditional(
@@ -52,18 +56,21 @@ def log_conditional(
     constants: Constants,
     step: Step,
     state: Values,
+    names: Collection[str] = (),
 ) -> Floats | None:
     """The terms of the log density, normalised, that a step draws from, at a state.
 
-    ``constants`` are what the program prepares of the data.
+    ``constants`` are what the program prepares of the data. ``names``: of these of its arrays
+    alone, given the others.
     """
     graph = schedule.graph_of(step)
-    if _is_own(graph, step):
+    is_whole = set(names or step.variables) == set(step.variables)
+    if _is_own(graph, step) and is_whole:
         return _of_statements(step, {**data, **state}, graph.sizes)
     if step.is_by_element:
         return None
     normaliser = _normaliser(schedule, program, data, constants, step, state)
-    return step.log_normalised(normaliser)
+    return step.log_normalised(replace(normaliser, names=tuple(names or step.variables)))
 
 
 def size_of_partition(
@@ -145,6 +152,42 @@ class _Changed:
     density: Callable[[Floats], Floats]
 
 
+@dataclass(frozen=True, slots=True)
+class _Quadratic:
+    """A log density that is quadratic in the elements at some places, by its values alone."""
+
+    of: Normaliser
+    places: list[tuple[str, tuple[int, ...]]]
+
+    def maximum(self) -> tuple[float, Floats] | None:
+        """Half the log determinant of the precision, and the terms at the maximum."""
+        size = len(self.places)
+        at, nothing = self._terms, np.zeros(size)
+        # (a second difference of a quadratic function is exact but for rounding, for any steps)
+        ends = [at(side * row).sum() for side in (1, -1) for row in np.eye(size)]
+        here, (up, down) = at(nothing).sum(), np.reshape(ends, (2, size))
+        precision = np.diag(2 * here - up - down)
+        for i, j in combinations(range(size), 2):
+            both = at(np.eye(size)[i] + np.eye(size)[j]).sum()
+            precision[i, j] = precision[j, i] = up[i] + up[j] - both - here
+        try:
+            mean = np.linalg.solve(precision, (up - down) / 2)
+            half_log_det = float(np.log(np.diag(np.linalg.cholesky(precision))).sum())
+        except np.linalg.LinAlgError:
+            return None
+        return half_log_det, at(mean)
+
+    def _terms(self, change: Floats) -> Floats:
+        """The terms of the log density where the elements are changed."""
+        of = self.of
+        moved = dict(of.values)
+        for n in of.names:
+            moved[n] = np.array(of.values[n], dtype=float)
+        for (name, place), by in zip(self.places, change, strict=True):
+            moved[name][place] += by
+        return np.ravel(log_terms_of(of.step, of.given, moved, of.sizes))
+
+
 def _in_order(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """The ends of an interval, the lower one first."""
     return np.minimum(a, b), np.maximum(a, b)
@@ -152,13 +195,17 @@ def _in_order(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True)
 class Normaliser:
-    """The ways to normalise the log density of a step, given what its function returned."""
+    """The ways to normalise the log density of a step, given what its function returned.
+
+    It is that of the arrays named, given all else.
+    """
 
     step: Step
     given: Given
     values: Values
     graph: Graph
     constants: Constants
+    names: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> Sizes:
@@ -244,6 +291,22 @@ class Normaliser:
         factor = np.linalg.cholesky(joint.precision(self.given))
         own = np.log(np.diagonal(factor)) - np.log(2 * np.pi) / 2
         return np.concatenate([own, -((away @ factor) ** 2) / 2], dtype=np.float64)
+    def of_quadratic(self) -> Floats | None:
+        """The terms of a quadratic log density less the log of its integral; None of many elements.
+
+        The integral is the height at the maximum, less half the log determinant of the precision.
+        """
+        free = to_be_drawn(self.step, self.values, self.sizes)
+        places = [(n, tuple(at)) for n in self.names for at in np.argwhere(free[n])]
+        if not places or len(places) > MOST_JOINTLY:
+            return None
+        found = _Quadratic(self, places).maximum()
+        if found is None:
+            return None
+        half_log_det, highest = found
+        terms = log_terms_of(self.step, self.given, self.values, self.sizes)
+        constant = half_log_det - len(places) * np.log(2 * np.pi) / 2
+        return np.concatenate([np.ravel(terms), -np.ravel(highest), [constant]])
 
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""

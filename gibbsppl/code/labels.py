@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from gibbsppl.code.arrays.statements import Add
 from gibbsppl.code.lowering.contributions import contributed
 from gibbsppl.code.numpy_text.functions import Part
 from gibbsppl.code.numpy_text.tables import weights_part
@@ -17,13 +14,8 @@ def shift_text(lower: int) -> str:
     return f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
 
 
-def weights(
-    writer: Writer, parameter: NaturalParameter, *, as_tables: bool, more: Sequence[Add] = ()
-) -> Part:
-    """Log weights, which are returned: where it can be as a sum of tables.
-
-    ``more`` are further arguments of the sum.
-    """
+def weights(writer: Writer, parameter: NaturalParameter, *, as_tables: bool) -> Part:
+    """Log weights, which are returned: where it can be as a sum of tables."""
     with writer.arranged(parameter.axes):
         found = contributed(writer, parameter, "log_weights")
-    return weights_part(writer, *found, as_tables=as_tables, more=more)
+    return weights_part(writer, *found, as_tables=as_tables)

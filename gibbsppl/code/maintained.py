@@ -15,6 +15,7 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.statements import parameter_part
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Variable
+from gibbsppl.model.graph_views import of_data_alone
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
 
@@ -41,8 +42,18 @@ def writer_of(module: Module, step: Step, extra: Mapping[Dim, int] | None = None
 
 
 def with_maintained(module: Module, step: Step) -> list[str]:
-    """The line that puts what a step reads, computed anew, into the state of a function."""
-    return [f"s = s | {maintained_name(module, step)}(s, c)"] if step.kept else []
+    """The line that puts what a step reads into the state of a function.
+
+    It is computed anew; what is of data alone has been computed once.
+    """
+    if not step.kept:
+        return []
+    name = maintained_name(module, step)
+    if {p.array for p in step.kept} <= of_data_alone(module.schedule.graph_of(step)):
+        key, told = ("kept", step.name), f"what the draw of {step.variables[0]} reads"
+        once = module.hoisted.add_last(key, f"{name}_once", f"{name}({{}}, c)", told)
+        return [f's = s | c["{once}"]']
+    return [f"s = s | {name}(s, c)"]
 
 
 def _anew_name(module: Module, parameter: NaturalParameter) -> str:

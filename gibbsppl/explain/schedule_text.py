@@ -188,8 +188,21 @@ def name_of(step: Step, schedule: Schedule) -> str:
 
 def how_told(step: Step, schedule: Schedule, is_deferred: bool) -> str:
     """How elements are drawn, and whether only where something recorded depends on them."""
-    how = step.how(schedule.whole)
-    return ", ".join([*([how] if how else []), *(["when recorded"] if is_deferred else [])])
+    how, names = step.how(schedule.whole), ", ".join(_integrated(step, schedule))
+    told = (how, f"{names} integrated out" if names else "", "when recorded" if is_deferred else "")
+    return ", ".join(filter(None, told))
+
+
+def _integrated(step: Step, schedule: Schedule) -> list[str]:
+    """The variables of the model that are integrated out of a draw, and drawn after it.
+
+    (Scans say so themselves, and what is drawn last is out of all other draws.)
+    """
+    if step.name in schedule.interwoven or step.kind == "scan":
+        return []
+    own = {p.of for p in schedule.parts}.union(schedule.auxiliary, schedule.leaves)
+    drawn = schedule.graph_of(step).drawn
+    return [n for n in schedule.graph.drawn if n not in own.union(drawn)]
 
 
 def owner_of(step: Step, schedule: Schedule) -> str:

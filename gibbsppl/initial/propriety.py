@@ -70,11 +70,7 @@ def check_proper(
                 _check_joint(graph, step, program, constants, apart, values)
     found = direction_of(graph, values) if first else None
     if found is not None:
-        raise RunError(
-            f"{found.arrays[0]}: the posterior is improper: {_told(found)}, so that it has no "
-            f"finite integral; give {' or '.join(found.arrays)} a proper prior, or data that "
-            "determine it."
-        )
+        raise _improper(found)
     if first and not _is_at_zero(graph, values):
         for step in looked.steps:
             # (a density that no family owns may be flat far out)
@@ -104,7 +100,8 @@ def _check_family(
         _of_block(step, etas) if step.dense else _of_family(step, sizes, etas, bounds, data, state)
     )
     if margin is not None and np.isnan(margin).any():
-        raise StartError(_too_extreme(step.name))
+        found = direction_of(graph, values)
+        raise StartError(_too_extreme(step.name)) if found is None else _improper(found)
     if margin is not None and not (margin > 0).all():
         along = direction_of(graph, values)
         error = StartError if step.dense and along is None else RunError
@@ -241,6 +238,14 @@ def _hardly_falls(log_density: Callable[[Floats], Floats], shape: tuple[int, ...
     rounded = EPSILON * (np.abs(last) + np.abs(before))
     slow: Bools = last - before >= -np.log(2.0) - rounded
     return (low >= 1) & (last > -np.inf) & slow
+
+
+def _improper(found: Direction) -> RunError:
+    """What is said of a posterior that does not fall along a direction."""
+    return RunError(
+        f"{found.arrays[0]}: the posterior is improper: {_told(found)}, so that it has no finite "
+        f"integral; give {' or '.join(found.arrays)} a proper prior, or data that determine it."
+    )
 
 
 def _told(found: Direction) -> str:

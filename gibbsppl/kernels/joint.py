@@ -148,8 +148,9 @@ class JointDraw(QuadraticDraw):
         return np.concatenate(terms)
 
     def log_normalised(self, normaliser: Any) -> Floats | None:
-        """The log density of the normal vector."""
-        found: Floats = normaliser.of_joint()
+        """The log density of the normal vector; of some of its arrays, the others given."""
+        is_whole = set(normaliser.names) == set(self.variables)
+        found: Floats | None = normaliser.of_joint() if is_whole else normaliser.of_quadratic()
         return found
 
     # Words

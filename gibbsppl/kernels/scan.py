@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf, mentions
 from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.code.arrays.expressions import Expr as Value
-from gibbsppl.code.arrays.expressions import total
-from gibbsppl.code.arrays.statements import Add
 from gibbsppl.code.elements import made
-from gibbsppl.code.labels import weights
+from gibbsppl.code.labels import shift_text, weights
 from gibbsppl.code.lines import INDENT, assigned
 from gibbsppl.code.maintained import (
     maintained_functions,
@@ -34,7 +33,8 @@ from gibbsppl.derive.labels import LABEL
 from gibbsppl.explain.columns import columns
 from gibbsppl.explain.columns import indented as further_in
 from gibbsppl.explain.derivation import WIDTH, Derivation
-from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.density import scattered
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph, Maintained
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.rewrites.collapsing import Scan
@@ -53,16 +53,18 @@ class ScanDraw(LabelDraw):
     """A draw of labels one after the other, with shared variables integrated out.
 
     ``kept`` are the arrays that the scan keeps up to date, each as the contributions of factors
-    (its statistic is the array's element). ``approximate``: all labels are drawn at once, each
-    given the others before the sweep, which does not leave the posterior invariant; ``weights`` are
-    then the log weights by label, ``terms`` the excess at the current label of an element. Of a
+    (its statistic is the array's element). ``approximate``: all labels are drawn at once, each as
+    that of one more element like it given all labels before, its own among them, which does not
+    leave the posterior invariant. They are drawn from the log weights ``at_once``, which read the
+    maintained arrays, not the labels; ``exact`` are the log weights that a scan would have. Of a
     recomputed scan ``terms`` are the terms of the log density that it evaluates.
     """
 
     conditional: Scan
     region: tuple[Place, ...]
     kept: tuple[NaturalParameter, ...]
-    weights: NaturalParameter | None = None
+    at_once: NaturalParameter | None = None
+    exact: NaturalParameter | None = None
     terms: tuple[Contribution, ...] = ()
     kind: Kind = "scan"
     in_one_call = True
@@ -80,15 +82,14 @@ class ScanDraw(LabelDraw):
         region = made.region(derived.statement)
         kept = tuple(map(own.maintained, derived.kept))
         if derived.approximate:
-            weights, excess = own.labels_at_once(derived)
-            return cls(derived, region, kept, weights, (excess,))
+            return cls(derived, region, kept, *own.labels_at_once(derived))
         terms = own.whole_terms(derived) if derived.recomputed else ()
         return cls(derived, region, kept, terms=terms)
 
     @property
     def approximate(self) -> bool:
         """Whether all labels are drawn at once."""
-        return self.weights is not None
+        return self.at_once is not None
 
     @property
     def increments(self) -> bool:
@@ -119,10 +120,11 @@ class ScanDraw(LabelDraw):
     # Generated code
 
     def given_rest(self, module: Module) -> str:
-        """The functions of the maintained arrays, of the loops, and of all log weights."""
+        """The functions of the maintained arrays, of what is drawn, and of all log weights."""
         parts = maintained_functions(module, self)
-        if self.weights is not None:
-            parts.append(_weights_at_once(module, self, self.weights))
+        if self.at_once is not None and self.exact is not None:
+            parts.append(_at_once(module, self, self.at_once))
+            parts.append(_exact(module, self, self.exact))
         elif self.increments:
             from gibbsppl.code.scan_loops import scan_loops  # noqa: PLC0415  (if labels are scanned)
 
@@ -137,8 +139,8 @@ class ScanDraw(LabelDraw):
         from gibbsppl.code.lowering.scans import lower_at_once, lower_recomputed, lower_scan  # noqa: PLC0415  (if compiled)
 
         scan = self.conditional
-        if self.weights is not None:
-            lower_at_once(workshop, self, scan, self.weights, self.terms)
+        if self.at_once is not None:
+            lower_at_once(workshop, self, scan)
         elif scan.recomputed:
             lower_recomputed(workshop, self, scan, self.terms)
         else:
@@ -146,12 +148,12 @@ class ScanDraw(LabelDraw):
 
     def lines(self, module: Module) -> list[str]:
         """The scan; arrays that other steps have changed are computed anew before it."""
-        name, given = self.variables[0], module.functions[self.name]
+        name = self.variables[0]
         first = made(module, self)
         if self.approximate:
-            lower = f" + {self.conditional.lower}" if self.conditional.lower else ""
-            drawn = f"runtime.labels(rng, {given}(s, c)){lower}"
-            return [*first, f's["{name}"] = {drawn}  # approximate: all at once']
+            drawn = f'runtime.labels_at_once(rng, "{name}", {_scan_name(module, self)}(s, c))'
+            shift = shift_text(self.conditional.lower)
+            return [*first, f's["{name}"] = {drawn}{shift}  # approximate: all at once']
         if not self.increments:
             arguments = ", ".join(_arguments(module, self))
             return [*first, f's["{name}"] = runtime.scan_recomputed(rng, {arguments})']
@@ -170,8 +172,9 @@ class ScanDraw(LabelDraw):
         ]
 
     def drawing_function(self, module: Module) -> str:
-        """The function of the loops."""
-        return _scan_name(module, self) if self.increments else ""
+        """The function of the loops, or of the log weights that all labels are drawn from."""
+        is_own = self.increments or self.approximate
+        return _scan_name(module, self) if is_own else ""
 
     def in_row(self, module: Module) -> dict[str, str]:
         """The recomputing function of arrays kept from sweep to sweep."""
@@ -185,13 +188,25 @@ class ScanDraw(LabelDraw):
         del drawn
         return label_terms(self, given, values, sizes)
 
+    def log_weights_at_once(self, values: Values, sizes: Sizes) -> Floats:
+        """The log weights that all labels are drawn from, by the plain interpreter."""
+        assert self.at_once is not None
+        values = {**values, **scattered(self.conditional.kept, values, sizes)}
+        (found,) = self.at_once.contributions
+        over = tuple(p for p in found.place if not isinstance(p, int))  # (all: arrays are whole)
+        weights = evaluate(found.value, over, values, {**sizes, LABEL: self.conditional.size})
+        return np.broadcast_to(weights, tuple(map(len, over)))
+
     # Words
 
     def how(self, graph: Graph) -> str:
         """In which order, and given what."""
         del graph
         if self.approximate:
-            return f"all at once, approximately, {self.integrated} integrated out"
+            return (
+                f"all at once, approximately: each given all labels before, its own among them, "
+                f"{self.integrated} integrated out"
+            )
         anew = ", computed anew for each label" if self.conditional.recomputed else ""
         return f"one by one, {self.integrated} integrated out{anew}"
 
@@ -238,7 +253,9 @@ def _is_carried(module: Module, step: ScanDraw) -> bool:
 
 
 def _scan_name(module: Module, step: ScanDraw) -> str:
-    """The name of the function of the loops, or of the log density that is recomputed."""
+    """The name of the function that draws: of loops, of log weights, or of a log density."""
+    if step.approximate:
+        return module.function_of(step, "at_once")
     return module.function_of(step, "scan" if step.increments else "log_density")
 
 
@@ -283,18 +300,26 @@ def _weights(module: Module, step: ScanDraw) -> str:
     return "\n".join([f"def {name}(s, c):", f'{INDENT}"""{doc}"""', f"{INDENT}return {code}"])
 
 
-def _weights_at_once(module: Module, step: ScanDraw, parameter: NaturalParameter) -> str:
-    """The log weights of all labels in one vector call."""
-    scan = step.conditional
-    writer = writer_of(module, step, {LABEL: scan.size})
-    with writer.arranged(parameter.axes):
-        now = writer.expr(scan.statement.target - scan.lower)
-        excess = total([writer.expr(t.value) for t in step.terms])
-    more = (Add("now", (), now, ()), Add("more", (), excess, ()))
-    body = [weights(writer, parameter, as_tables=True, more=more)]
-    doc = f"{step.statement.target} | rest but {step.integrated}: log weights (first axis)."
+def _at_once(module: Module, step: ScanDraw, parameter: NaturalParameter) -> str:
+    """The log weights that all labels are drawn from, as sums of tables where they are such."""
+    name, body = _scan_name(module, step), _log_weights(module, step, parameter, as_tables=True)
+    doc = f"Log weights (first axis) of one more {step.statement.target} like each, from all."
+    return module.function(name, doc, *body, with_maintained(module, step))
+
+
+def _exact(module: Module, step: ScanDraw, parameter: NaturalParameter) -> str:
+    """The log weights of each label given all others."""
     name = module.functions[step.name]
-    return module.function(name, doc, writer, body, with_maintained(module, step))
+    body = _log_weights(module, step, parameter, as_tables=False)
+    doc = f"{step.statement.target} | rest but {step.integrated}: log weights (first axis)."
+    return module.function(name, doc, *body, with_maintained(module, step))
+
+
+def _log_weights(
+    module: Module, step: ScanDraw, parameter: NaturalParameter, *, as_tables: bool
+) -> tuple[Writer, list[Part]]:
+    writer = writer_of(module, step, {LABEL: step.conditional.size})
+    return writer, [weights(writer, parameter, as_tables=as_tables)]
 
 
 def _fixed_text(module: Module, step: ScanDraw) -> str:

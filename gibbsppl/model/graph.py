@@ -253,14 +253,15 @@ class Maintained:
 class Marginal:
     """The log of an integral: the factor left by a variable that is integrated out.
 
-    ``log_density`` is the log partition function of its natural parameters, which are functions
-    of the elements of ``arrays``; the first axes of these are the dims in ``over``.
+    ``log_density`` is a log partition function of natural parameters, functions of the elements of
+    ``arrays``, whose first axes are the dims in ``over``; or what it is says ``about``, in words.
     """
 
     name: str
     arrays: tuple[Maintained, ...]
     log_density: Expr
     over: tuple[Range, ...]
+    about: str
 
     @property
     def scatters(self) -> tuple[Scatter, ...]:
@@ -268,7 +269,7 @@ class Marginal:
         return tuple(s for a in self.arrays for s in a.scatters)
 
     def __str__(self) -> str:
-        return f"log density += {PLAIN.text(self.log_density)}, with {self.name} integrated out"
+        return f"log density += {PLAIN.text(self.log_density)}, {self.about}"
 
 
 Factor = Statement | Potential | Marginal

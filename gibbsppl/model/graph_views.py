@@ -19,7 +19,7 @@ import networkx as nx
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, leaves_of
 from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Step
@@ -212,3 +212,14 @@ def short_notation(graph: Graph) -> Notation:
 def _signs(graph: Graph) -> dict[str, Sign]:
     """The arrays that are written by what they are."""
     return {v.name: v.sign for v in graph.variables.values() if v.sign is not None}
+
+
+def of_data_alone(graph: Graph) -> frozenset[str]:
+    """The names of the maintained arrays of a graph that depend on nothing random."""
+    random, found = set(graph.random), set[str]()
+    for array in (a for m in graph.marginals for a in m.arrays):
+        read = {x.array.name for e in array.expressions for x in leaves_of(e)}
+        known = all(n in found or n in graph.variables for n in read)
+        if known and not read & random:
+            found.add(array.name)
+    return frozenset(found)

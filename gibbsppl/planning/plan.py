@@ -59,22 +59,31 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     control = control or Control(blocks=Blocks(joined=False))
     steps: list[Step] = []
     graphs: list[Graph] = []
+    start = 0  # (of the stage before)
     composed: list[Composed] = []
     for n, stage in enumerate((*model.stages, *model.branches)):
         make = maker_of(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        ordered = (*own, *_joined(stage.graph, rest, model, control))
-        for d in ordered:
-            # (of a block the joint draw is a step as it is found)
-            made, turn = (
-                ((d,), d.name)
-                if isinstance(d, Step)
-                else steps_by_kernel(make, stage.graph, d, control, model)
-            )
-            steps += made
-            graphs += [stage.graph] * len(made)
-            composed += [turn] if isinstance(turn, Composed) else []
+        drawn = _joined(stage.graph, rest, model, control)
+        anew = [d for d in drawn if not stage.anew or _names(d) & set(stage.anew)]
+        others = [d for d in drawn if stage.anew and not _names(d) & set(stage.anew)]
+        before, after = list[Step](), list[Step]()
+        for found, into in ((others, before), ((*own, *anew), after)):
+            for d in found:
+                # (of a block the joint draw is a step as it is found)
+                made, turn = (
+                    ((d,), d.name)
+                    if isinstance(d, Step)
+                    else steps_by_kernel(make, stage.graph, d, control, model)
+                )
+                into.extend(made)
+                composed += [turn] if isinstance(turn, Composed) else []
+        # (what draws nothing anew comes before the stage that has integrated out what is)
+        steps[start:start], graphs[start:start] = before, [stage.graph] * len(before)
+        start = len(steps)
+        steps += after
+        graphs += [stage.graph] * len(after)
         for more in wanted(model, n, steps, control.kernels, exact=exact):
             step = _once_more(more, model.data)
             if step is not None:
@@ -126,6 +135,13 @@ def _within_sweep(model: Rewritten) -> frozenset[str]:
     """The auxiliary variables that the graph of some branch lacks."""
     names = {r.variable for r in model.rewrites}
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
+
+
+def _names(drawn: Derived | Scan | ChainConditional | JointDraw) -> set[str]:
+    """The arrays that are drawn by a step."""
+    if isinstance(drawn, JointDraw | ChainConditional):
+        return {s.target.array.name for s in drawn.statements}
+    return {drawn.statement.target.array.name}
 
 
 def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | JointDraw) -> int:

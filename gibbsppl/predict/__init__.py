@@ -2,7 +2,8 @@
 
 - `prediction` of an observed variable: `new_data` is the part of the graph that it needs, and
   `along_draws` makes all draws one more dimension of it
-- Rao-Blackwell estimates: `conditional_means`, by `step_moments` of one step along draws
+- Rao-Blackwell estimates: `conditional_means`, by `step_moments` of one step along draws, and their
+  `averages` over a run of which nothing is kept
 - `deviance` and DIC; `joint_density`, at values or at draws
 - the `methods` of a sampler that ask for these
 - draws from the `prior`, which need no run; `baselines` by them: importance sampling, whose draws

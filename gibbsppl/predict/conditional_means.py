@@ -90,12 +90,16 @@ class Conditionals:
             raise RunError(f"{self.schedule.graph.name}: found no variable with {wanted}.{lines}")
         return able
 
-    def _check(self, draws: Draws, name: str, what: What) -> None:
-        array, steps = draws[name], self.steps_of(name)
+    def check_able(self, name: str, what: What) -> None:
+        """Raise an error for what is not drawn, or has no formula."""
         if not self._is_drawn(name):
             raise RunError(f"{name}: it is not drawn, expected a latent variable.")
         for refused, reason in self._refusals(name, what).items():
             raise RunError(f"{refused}: {reason}")
+
+    def _check(self, draws: Draws, name: str, what: What) -> None:
+        array, steps = draws[name], self.steps_of(name)
+        self.check_able(name, what)
         graph = self.schedule.graph_of(steps[0])
         shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
         if array.shape[2:] != shape:

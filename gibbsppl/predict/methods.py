@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from gibbsppl.arguments import GivenArray
 from gibbsppl.code.program import Constants, Program
+from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.output.arrays import Array
+from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import Draws
+from gibbsppl.run.choice import Asked, Backend, asked_for
+from gibbsppl.run.engines import Engine
+from gibbsppl.run.recording import Types
+from gibbsppl.run.sampling import Chain, RunResult, Seed
 from gibbsppl.schedule.sweeps import Schedule
 
 if TYPE_CHECKING:
+    from gibbsppl.initial.inits import Init
+    from gibbsppl.predict.conditional_means import Conditionals
     from gibbsppl.predict.deviance import Dic
     from gibbsppl.predict.prediction import Prediction
-    from gibbsppl.predict.step_moments import What
+
+
+Names = str | Sequence[str] | None
 
 
 class Predicting:
@@ -25,6 +35,7 @@ class Predicting:
     __slots__ = ()
     graph: Graph
     data: Values
+    coords: Mapping[str, Array | range]
     program: Program
 
     @property
@@ -35,6 +46,21 @@ class Predicting:
     @property
     def constants(self) -> Constants:
         """The constants that sweeps read beside the state."""
+        raise NotImplementedError
+
+    @property
+    def types(self) -> Types:
+        """The types that draws are kept as."""
+        raise NotImplementedError
+
+    def _started(
+        self, asked: Asked, sweeps: int, keep: Names, chains: int, seed: Seed, init: Init
+    ) -> tuple[Engine, list[Chain], Attributes]:
+        """An engine for so many sweeps, starts of chains, and what is said of both."""
+        raise NotImplementedError
+
+    def as_draws(self, result: RunResult, started: Attributes) -> Draws:
+        """The draws of a run, with names and labels."""
         raise NotImplementedError
 
     @overload
@@ -102,20 +128,58 @@ class Predicting:
         Their average is the Rao-Blackwell estimate of the posterior mean. ``names`` are variables
         drawn from a closed form (default: all); the draws have all that these depend on.
         """
-        return self._conditionals(draws, names, "mean")
+        return self._conditionals.of(draws, names, "mean")
 
     def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
         """For each draw, the standard deviation of a variable's exact conditional."""
-        return self._conditionals(draws, names, "sd")
+        return self._conditionals.of(draws, names, "sd")
 
     def conditional_probabilities(
         self, draws: Draws, names: str | Sequence[str] | None = None
     ) -> Draws:
         """For each draw, the probabilities of labels given all other variables, along a new dim."""
-        return self._conditionals(draws, names, "probabilities")
+        return self._conditionals.of(draws, names, "probabilities")
 
-    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
+    @property
+    def _conditionals(self) -> Conditionals:
         from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
 
-        model = Conditionals(self.schedule, self.program, self.constants, self.data)
-        return model.of(draws, names, what)
+        return Conditionals(self.schedule, self.program, self.constants, self.data)
+
+    def conditional_averages(  # noqa: PLR0913  (settings, all named at the call)
+        self,
+        names: str | Sequence[str],
+        draws: int = 1000,
+        *,
+        batches: int = 20,
+        warmup: int = 500,
+        chains: int = 4,
+        seed: Seed = None,
+        thin: int = 1,
+        init: Init = None,
+        backend: Backend | None = None,
+    ) -> Draws:
+        """Averages, over a run, of the means of variables' exact conditionals given all others.
+
+        As the averages of `conditional_mean`, where neither means nor what they depend on could be
+        kept for each draw (topics, and labels of words): only sums are. Each of the draws that are
+        returned is the average over one of ``batches`` of equal length: their mean is the
+        Rao-Blackwell estimate of the posterior mean, and ``summary`` has its Monte Carlo error.
+        ``names``: variables drawn from a closed form; other arguments are those of `sample`.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> sampler = gp.compile(coin)
+        >>> sampler.conditional_averages("p", draws=40, batches=2, chains=1)["p"].round(4)
+        array([[0.6667, 0.6667]])
+        """
+        from gibbsppl.predict.averages import Averages, averaged  # noqa: PLC0415  (seldom needed)
+
+        size, labels = (chains, draws, batches), {d: as_array(c) for d, c in self.coords.items()}
+        sums = Averages.of(self._conditionals, names, labels, size)
+        asked, sweeps = asked_for(backend), chains * (warmup + draws * thin)
+        engine, starts, told = self._started(asked, sweeps, sums.needed, chains, seed, init)
+        draws_of = partial(self.as_draws, started=told)
+        return averaged(sums, starts, engine, self.types, draws_of, warmup=warmup, thin=thin)

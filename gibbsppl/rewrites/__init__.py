@@ -12,18 +12,20 @@ data are imputed last. It goes:
 - collapsing: `integrals` (variables integrated out one after the other) with `sums`; `collapsing`
   makes the `Scan` of the labels, `increments` what one element of a label adds; `marginal_draws`,
   where no label sees what is integrated out
+- `locations`: scales drawn without their locations, which are drawn right after
 - interweaving: `interweaving` chooses, `recentring` makes the non-centred graph, `predictors` the
   graph in which what is added to a group's elements is held fixed
 """
 
 from gibbsppl.rewrites.applied import Rewrite
-from gibbsppl.rewrites.driver import PARTS, REWRITES, UNSEEN, possible, rewritten
+from gibbsppl.rewrites.driver import LOCATIONS, PARTS, REWRITES, UNSEEN, possible, rewritten
 from gibbsppl.rewrites.marginal_draws import collapsible
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.rewrites.search import Rewritten
 from gibbsppl.rewrites.stages import Stage
 
 __all__ = [
+    "LOCATIONS",
     "PARTS",
     "REWRITES",
     "UNSEEN",

@@ -29,7 +29,7 @@ from gibbsppl.algebra.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.algebra.functions import AtMost, Below
+from gibbsppl.algebra.functions import AtMost, Below, Equals
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.derive.labels import LABEL, FiniteConditional, density_with_indicators, finite_of
 from gibbsppl.errors import CompileError
@@ -259,37 +259,33 @@ def _own_terms(own: FiniteConditional) -> Iterator[tuple[Expr, tuple[Range, ...]
 
 
 def log_weights(scan: Scan) -> tuple[Expr, Expr]:
-    """The log weight of a label, from arrays that still include the element's contributions.
+    """The log weight of a label, from arrays that include the contributions of all elements.
 
-    Contributions at positions that do not depend on the label are taken off. The second expression
-    is the correction of the log weight of the present label, once the rest is taken off too.
+    First as that of one more element like it: nothing is taken off. Then the exact one, the
+    element's own contributions taken off.
     """
-    chosen = [c for c in scan.changes if any(LABEL in dims_of(i) for i in c.at)]
-    always = [c for c in scan.changes if c not in chosen]
     now = scan.statement.target - scan.lower
-    every, at_own = (
-        _added_up([(without(t, scan.changes, some, now), over) for t, over in scan.terms])
-        for some in (always, scan.changes)
-    )
-    return every, substitute(at_own - every, {LABEL: now})
+    own = [(without(t, scan.changes, now), over) for t, over in scan.terms]
+    return _added_up(scan.terms), _added_up(own)
 
 
-def without(
-    expr: Expr, changes: tuple[Increment, ...], some: Collection[Increment], now: Expr
-) -> Expr:
-    """An expression of arrays, less the contributions of an element at its present label.
+def without(expr: Expr, changes: tuple[Increment, ...], now: Expr) -> Expr:
+    """An expression of arrays at ``LABEL``, less the contributions of an element of label ``now``.
 
-    Of ``some`` of the changes alone; the value of a change is read from arrays without the element.
+    What an element changes at a place of its label is taken off at that label alone. The value of a
+    change is read from arrays without the element.
     """
     mapping: dict[Expr, Expr] = {}
     for n, change in enumerate(changes):
         whole = {r.dim for r in change.over}
-        for leaf in leaves_of(expr, (change.array.name,)) if change in some else ():
+        is_chosen = any(LABEL in dims_of(i) for i in change.at)
+        for leaf in leaves_of(expr, (change.array.name,)):
             pairs = list(zip(change.at, leaf.indices, strict=True))
             if all(a == i or a in whole for a, i in pairs):
-                value = without(change.value, changes[:n], changes[:n], now)
+                value = without(change.value, changes[:n], now)
                 at = {a: i for a, i in pairs if a != i}
-                mapping[leaf] = leaf - substitute(substitute(value, {LABEL: now}), at)
+                value = substitute(substitute(value, {LABEL: now}), at)
+                mapping[leaf] = leaf - (Equals(LABEL, now) * value if is_chosen else value)
     return expr.xreplace(mapping)
 
 

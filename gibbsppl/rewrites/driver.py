@@ -4,7 +4,8 @@ Comes in: a graph, its data, what the user asks for. Goes out: a `Rewritten` mod
 and the *stages* in which a sweep draws. Each auxiliary variable is drawn in the graph that it came
 into, with all later ones integrated out; a variable is drawn in the last graph in which its
 conditional is at its best. A draw makes the auxiliary variables of later stages stale, and these
-are drawn anew before anything reads them: so each sweep leaves the posterior as it is.
+are drawn anew before anything reads them: so each sweep leaves the posterior as it is. Locations of
+which a scale is drawn without them are such variables, too.
 """
 
 from __future__ import annotations
@@ -32,6 +33,12 @@ from gibbsppl.rewrites.leaves import (
     marginalise_leaves,
     with_leaves,
 )
+from gibbsppl.rewrites.locations import (
+    array_of,
+    last_drawn,
+    scales_without_locations,
+    with_scales,
+)
 from gibbsppl.rewrites.marginal_draws import drawn_without
 from gibbsppl.rewrites.parts import taken_apart
 from gibbsppl.rewrites.rows import Rule
@@ -46,10 +53,11 @@ from gibbsppl.rewrites.stages import Stage
 
 REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *values.RULES)
 
-# The names by which arrays being taken apart, and values that nothing sees being drawn last, are
-# asked for or forbidden.
+# The names by which arrays being taken apart, values that nothing sees being drawn last, and scales
+# being drawn without their locations, are asked for or forbidden.
 PARTS = "parts"
 UNSEEN = "unseen"
+LOCATIONS = "locations"
 
 
 def rewritten(  # noqa: PLR0913  (settings, all named at the call)
@@ -64,6 +72,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     moved: Collection[str] = (),
     interweave: bool | Collection[str] = False,
     named: Collection[str] = (),
+    jointly: bool = True,
     closed: Collection[str] | None = None,
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
@@ -75,12 +84,13 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     has a kernel for: they need no rewrite. ``interweave``: locations and scales
     are drawn once more with their groups standardised, where that is cheap; or those named.
     ``named`` are variables that the user names elsewhere: they are drawn with all others.
+    ``jointly``: whether what is quadratic together may be drawn in one step.
     ``closed``: all are drawn in one graph, and of these variables closed forms alone are wanted.
     """
     asked = dict(asked or {})
     _check_names(asked)
     graph = with_outcomes(graph, data)
-    given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed)
+    given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly)
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:
         marginal, model = WithoutLeaves(graph, data), _searched(graph, data, given)
@@ -90,7 +100,9 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
         return _with_leaves(_in_one_graph(model), graph, marginal)
     model, graph, marginal = _with_parts(model, graph, marginal, given)
     if collapse:
-        model = with_collapsed(model, collapse, approximate=approximate)
+        model = with_collapsed(model, collapse, approximate=approximate, jointly=jointly)
+    elif given.names.get(LOCATIONS, bool(rules)):
+        model = _with_locations(model, given, {*elements, *moved, *shown, *named})
     return _with_leaves(with_interwoven(model, interweave, collapse), graph, marginal)
 
 
@@ -106,6 +118,7 @@ class _Asked:
     rules: tuple[Rule, ...]
     moved: frozenset[str] = frozenset()
     closed: Collection[str] | None = None
+    jointly: bool = True
     found: dict[Hashable, tuple[Graph, Values, Derived]] = field(default_factory=dict)
 
 
@@ -285,7 +298,7 @@ def _taken_apart(
 
 
 def with_collapsed(
-    model: Rewritten, names: Collection[str], *, approximate: bool = False
+    model: Rewritten, names: Collection[str], *, approximate: bool = False, jointly: bool = True
 ) -> Rewritten:
     """The model with labels drawn by a scan, given all but the variables named.
 
@@ -300,6 +313,12 @@ def with_collapsed(
                 f"approximate: no label depends on {', '.join(names)}, so that none is drawn by a "
                 "scan; leave approximate=True out."
             )
+        last, conditionals = model.stages[-1], last_drawn(model)
+        found = scales_without_locations(
+            last.graph, model.data, conditionals, names, jointly=jointly
+        )
+        if found is not None and set(found.locations) == set(names):
+            return with_scales(model, found)
         return _with_marginal_draws(model, graph, integrals)
     for rewrite in model.rewrites:
         refuse_pinned(scans, rewrite.statement, rewrite.rule.name)
@@ -327,6 +346,21 @@ def with_collapsed(
             stages.append(Stage(last.graph, (moved[drawn.name],), (drawn,)))
     stages.append(Stage(last.graph, _but(last.derived, skipped | own)))
     return replace(model, stages=tuple(stages))
+
+
+def _with_locations(model: Rewritten, asked: _Asked, kept: Collection[str]) -> Rewritten:
+    """The model with scales drawn without their locations, but for variables that are kept."""
+    before = {n: d for n, d in last_drawn(model).items() if array_of(d) not in kept}
+    last, jointly = model.stages[-1], asked.jointly
+    found = scales_without_locations(last.graph, model.data, before, jointly=jointly)
+    if found is not None:
+        return with_scales(model, found)
+    if asked.names.get(LOCATIONS):
+        raise CompileError(
+            f"rewrites[{LOCATIONS!r}]: no scale is drawn as well without a location that is "
+            "quadratic, all of its coefficients in proportion to the scale; leave it out."
+        )
+    return model
 
 
 def _with_marginal_draws(
@@ -367,7 +401,7 @@ def possible(
 
 
 def _check_names(asked: Mapping[str, bool]) -> None:
-    names = [*(r.name for r in REWRITES), PARTS, UNSEEN]
+    names = [*(r.name for r in REWRITES), PARTS, UNSEEN, LOCATIONS]
     for name, wanted in asked.items():
         if name not in names:
             raise CompileError(

@@ -62,12 +62,12 @@ def integrated(
     graph: Graph, data: Values, names: tuple[str, ...]
 ) -> tuple[Graph, tuple[Integral, ...]]:
     """The graph with variables integrated out, in the first order in which that can be done."""
-    found = _in_some_order(_Open(graph), data, names)
+    found = _in_some_order(Open(graph), data, names)
     return _finished(found), found.integrals
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class Open:
     """A graph on the way: integrals are potentials, the arrays in them are variables."""
 
     graph: Graph
@@ -76,15 +76,16 @@ class _Open:
 
     @property
     def arrays(self) -> tuple[Maintained, ...]:
+        """The arrays that integrals read."""
         return tuple(a for m in self.marginals for a in m.arrays)
 
 
-def _in_some_order(work: _Open, data: Values, names: tuple[str, ...]) -> _Open:
+def _in_some_order(work: Open, data: Values, names: tuple[str, ...]) -> Open:
     refusal: CompileError | None = None
     for name in names:
         later = tuple(n for n in names if n != name)
         try:
-            return _in_some_order(_without(work, data, name, later), data, later)
+            return _in_some_order(without(work, data, name, later), data, later)
         except CompileError as error:
             refusal = refusal or error
     if refusal is not None:
@@ -92,7 +93,7 @@ def _in_some_order(work: _Open, data: Values, names: tuple[str, ...]) -> _Open:
     return work
 
 
-def _finished(work: _Open) -> Graph:
+def _finished(work: Open) -> Graph:
     """The graph with a marginal for each potential that an integral has left."""
     left = {p.name: p.log_density for p in work.graph.potentials}
     arrays = {a.name: a for a in work.arrays}
@@ -111,32 +112,45 @@ def _finished(work: _Open) -> Graph:
     )
 
 
-def _without(work: _Open, data: Values, name: str, later: tuple[str, ...]) -> _Open:
+def without(work: Open, data: Values, name: str, later: tuple[str, ...]) -> Open:
     """The graph with one more variable integrated out; ``later`` names the ones still to come."""
-    found = _closed_form(work, data, name)
+    found = closed_form(work, data, name)
     statement, integral = found.statement, Integral(found, _finished(work))
     natural = found.family.natural
     assert natural is not None
     assert natural.log_partition is not None
     event = found.own_event
-    partners = {primed(d): work.graph.sizes[d] for d in event}
-    work = replace(work, graph=replace(work.graph, sizes={**partners, **work.graph.sizes}))
-    etas, arrays = [], []
-    matrices = {n: _matrix_dims(work.graph, n) for n in later}
-    for j, pieces in enumerate(found.pieces, 1):
-        stem = free_stem(f"{name}_eta", work.graph)
-        eta, kept = _natural_parameter(work, found, pieces, f"{stem}_{j}", event, matrices)
-        etas.append(eta)
-        arrays += kept
+    work, etas, arrays = natural_parameters(work, found, later)
     known = {n: substitute(v, _block_dims(found, event)) for n, v in found.known}
     density = natural.log_partition(*etas, **known, **({"event": event} if event else {}))
     density = bounded(density, work.graph.sizes)
     inside = {a.name for a in arrays} | {a.name for a in work.arrays} | set(later)
     density = without_inverses(expand_logs_of(density, (*arrays, *work.arrays), inside))
     over = tuple(r for r in statement.over if r.dim not in event)
-    marginal = Marginal(name, tuple(arrays), density, over)
+    marginal = Marginal(name, tuple(arrays), density, over, f"with {name} integrated out")
     left = _left(work.graph, marginal, binary_arrays(work.graph, data))
-    return _Open(left, (*work.marginals, marginal), (*work.integrals, integral))
+    return Open(left, (*work.marginals, marginal), (*work.integrals, integral))
+
+
+def natural_parameters(
+    work: Open, found: Conditional, later: Collection[str]
+) -> tuple[Open, list[Expr], list[Maintained]]:
+    """The natural parameters of a closed form as functions of arrays, and these arrays.
+
+    What is in ``later`` multiplies arrays, and is in none of them. The graph knows the dims of
+    pairs of entries, too.
+    """
+    name, event = found.statement.target.array.name, found.own_event
+    partners = {primed(d): work.graph.sizes[d] for d in event}
+    work = replace(work, graph=replace(work.graph, sizes={**partners, **work.graph.sizes}))
+    etas, arrays = [], []
+    matrices = {n: _matrix_dims(work.graph, n) for n in later}
+    stem = free_stem(f"{name}_eta", work.graph)
+    for j, pieces in enumerate(found.pieces, 1):
+        eta, kept = _natural_parameter(work, found, pieces, f"{stem}_{j}", event, matrices)
+        etas.append(eta)
+        arrays += kept
+    return work, etas, arrays
 
 
 def expand_logs_of(expr: Expr, arrays: Collection[Maintained], targets: Collection[str]) -> Expr:
@@ -173,7 +187,7 @@ def free_stem(stem: str, graph: Graph) -> str:
     return stem
 
 
-def _closed_form(work: _Open, data: Values, name: str) -> Conditional:
+def closed_form(work: Open, data: Values, name: str) -> Conditional:
     """The conditional of a variable, if its integral is known."""
     statement, *others = [s for s in work.graph.latent if s.target.array.name == name]
     found = conditional_of(work.graph, statement, data)
@@ -224,7 +238,7 @@ def _block_dims(found: Conditional, event: tuple[Dim, ...]) -> dict[Expr, Expr]:
 
 
 def _natural_parameter(
-    work: _Open,
+    work: Open,
     found: Conditional,
     pieces: tuple[Piece, ...],
     name: str,

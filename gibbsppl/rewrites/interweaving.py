@@ -57,7 +57,8 @@ def with_interwoven(
 ) -> Rewritten:
     """The model with locations and scales drawn once more: where it is cheap, or those asked for.
 
-    ``skipped`` names variables that are integrated out of some draws.
+    ``skipped`` names variables that are integrated out of some draws. A scale that is drawn with a
+    group integrated out gains nothing more from it.
     """
     if asked is False:
         return model
@@ -65,18 +66,31 @@ def with_interwoven(
     graph = model.stages[0].graph
     _check_names(graph, names or ())
     # (what a scan integrates out is right again in the last stage alone)
-    stages = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
+    every = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
+    # (sums that stand for what is integrated out know nothing of other coordinates)
+    stages = [n for n in every if skipped or not model.stages[n].graph.marginals]
     found: list[NonCentred] = []
     for group in graph.latent:
         if is_recentrable(graph, group) and group.target.array.name not in skipped:
             moving = _moving(graph, group, names)
-            pairs = [p for p in moving if p[0].target.array.name not in skipped]
+            pairs = [
+                (variable, what)
+                for variable, what in moving
+                if variable.target.array.name not in skipped
+                and not _are_one(model, variable, group)
+            ]
             found += _of_group(model, stages, group, pairs, names is not None, found)
     found += _coefficients(model, stages, names, skipped, found)
     missing = sorted((names or frozenset()) - {v for f in found for v in f.variables})
     if missing:
         raise CompileError(_nothing_found(missing[0]))
     return replace(model, interwoven=tuple(found))
+
+
+def _are_one(model: Rewritten, scale: Statement, group: Statement) -> bool:
+    """Whether a scale is drawn with a group integrated out, and the group given the scale."""
+    drawn = (s for s in model.stages if scale.name in {d.statement.name for d in s.derived})
+    return not any(group.name in {t.name for t in s.graph.statements} for s in drawn)
 
 
 def _moving(

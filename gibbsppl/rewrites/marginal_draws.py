@@ -23,14 +23,13 @@ from gibbsppl.algebra.expressions import Expr, leaves_of, mentions, substitute
 from gibbsppl.algebra.polynomials import factored
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.contractions import data_only, pull_back
-from gibbsppl.derive.match_results import Conditional
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Maintained, Potential, Scatter
 from gibbsppl.pieces.split import Piece
 from gibbsppl.rewrites.collapsing import collapsed
 from gibbsppl.rewrites.integrals import Integral
-from gibbsppl.rewrites.search import CLOSED, quality_of
+from gibbsppl.rewrites.search import CLOSED, is_as_good, quality_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def drawn_without(
         factors = graph.factors_of(statement.target.array)
         if statement.name in before and any(mentions(f.log_density, names) for f in factors):
             derived = conditional_of(there, statement, data)
-            if _is_as_good(derived, before[statement.name]):
+            if is_as_good(derived, before[statement.name]):
                 found.append(derived)
     if not found:
         raise CompileError(
@@ -88,17 +87,6 @@ def collapsible(graph: Graph, data: Values) -> dict[str, str]:
             names = dict.fromkeys(d.statement.target.array.name for d in made)
             found[name] = "labels" if scans else ", ".join(names)
     return found
-
-
-def _is_as_good(derived: Derived, before: Derived) -> bool:
-    """Whether no closed form is lost, and elements are as independent as they were."""
-    is_tied = derived.elements > before.elements or _is_dense(derived) > _is_dense(before)
-    return not is_tied and (quality_of(derived) == CLOSED or quality_of(before) > CLOSED)
-
-
-def _is_dense(derived: Derived) -> bool:
-    """Whether elements are drawn jointly by a matrix of all pairs."""
-    return isinstance(derived, Conditional) and bool(derived.dense)
 
 
 def _drawn_after(

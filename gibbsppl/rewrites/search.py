@@ -16,7 +16,7 @@ from gibbsppl.algebra.expressions import Expr, Over, leaves_of, mentions
 from gibbsppl.analysis.bounds import NONNEGATIVE, known_bounds, sign_of
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.conditionals import Derived, conditional_of
-from gibbsppl.derive.match_results import NotConjugate
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
@@ -380,6 +380,17 @@ class Search:
 def _names(graph: Graph) -> set[str]:
     """The names of all arrays and dims."""
     return {*graph.variables, *(d.name for d in graph.sizes)}
+
+
+def is_as_good(derived: Derived, before: Derived) -> bool:
+    """Whether no closed form is lost, and elements are as independent as they were."""
+    is_tied = derived.elements > before.elements or _is_dense(derived) > _is_dense(before)
+    return not is_tied and (quality_of(derived) == CLOSED or quality_of(before) > CLOSED)
+
+
+def _is_dense(derived: Derived) -> bool:
+    """Whether elements are drawn jointly by a matrix of all pairs."""
+    return isinstance(derived, Conditional) and bool(derived.dense)
 
 
 def quality_of(derived: Derived) -> int:

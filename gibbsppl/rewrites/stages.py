@@ -1,8 +1,9 @@
 """The stages of a sweep: a graph, what is drawn in it, and what stands for what meanwhile.
 
 One `Stage` serves auxiliary variables (drawn with later ones integrated out), collapsed ones (drawn
-after the labels that were drawn without these), imputed ones (leaves, last of all), variables drawn
-in a branch of their own, and non-centred updates, in which a group stands in other coordinates.
+after the labels that were drawn without these), locations (drawn after their scales), imputed ones
+(leaves, last of all), variables drawn in a branch of their own, and non-centred updates, in which a
+group stands in other coordinates.
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ class Stage:
 
     ``stand_ins`` are the arrays of the graph that stand for others, in the order in which they are
     computed on entering; on leaving, what they stand for is computed, in the reverse order.
+    ``anew`` names arrays that the stage before has integrated out: what draws them comes right
+    after it, and all else of the stage before it.
     """
 
     graph: Graph
     derived: tuple[Derived | Scan, ...]
     auxiliary: tuple[Statement, ...] = ()
     stand_ins: tuple[StandIn, ...] = ()
+    anew: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

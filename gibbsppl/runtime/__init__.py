@@ -117,7 +117,7 @@ from gibbsppl.runtime.label_chains import (
     likeliest_chain,
     smoothed,
 )
-from gibbsppl.runtime.labels import LogWeights, Table, labels
+from gibbsppl.runtime.labels import LogWeights, Table, labels, labels_at_once
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
@@ -324,6 +324,7 @@ __all__ = [
     "inverse_wishart",
     "known_labels",
     "labels",
+    "labels_at_once",
     "laplace",
     "likeliest",
     "likeliest_chain",

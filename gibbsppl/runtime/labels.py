@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.types import Floats, Generator, Index, Integers, Ints, Numbers, Values, Wholes
+from gibbsppl.runtime.types import Floats, Generator, Index, Integers, Ints, Numbers, Wholes
 
 # Elements times labels worked on at once: about half a megabyte.
 PIECE = 1 << 16
@@ -37,8 +37,6 @@ class Table:
 class LogWeights:
     """Log weights as a sum: of an array (labels first, or 0) and of tables read at indices.
 
-    The log weight of each element's current label, ``now``, is larger by ``more``, if given.
-
     >>> theta, doc = np.log([[0.2, 0.8], [0.5, 0.5]]), np.array([0, 1, 1])
     >>> np.exp(np.asarray(LogWeights((2, 3), 0.0, Table(theta.T, doc)))).round(2)
     array([[0.2, 0.5, 0.5],
@@ -48,32 +46,17 @@ class LogWeights:
     shape: tuple[int, ...]
     dense: Numbers
     tables: tuple[Table, ...]
-    now: Values | None
-    more: Numbers
 
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        dense: Numbers,
-        *tables: Table,
-        now: Values | None = None,
-        more: Numbers = 0.0,
-    ) -> None:
+    def __init__(self, shape: tuple[int, ...], dense: Numbers, *tables: Table) -> None:
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dense", dense)
         object.__setattr__(self, "tables", tables)
-        object.__setattr__(self, "now", now)
-        object.__setattr__(self, "more", more)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Floats:
         total = np.zeros(self.shape) + self.dense
         elements = self.shape[1:]
         for table in self.tables:
             total += np.asarray(table.values)[:, np.broadcast_to(table.index, elements)]
-        if self.now is not None:
-            at = np.broadcast_to(self.now, elements).astype(np.intp)[None]
-            own = np.take_along_axis(total, at, axis=0)
-            np.put_along_axis(total, at, own + self.more, axis=0)
         return np.asarray(total, dtype=dtype or np.float64)
 
     def __getitem__(self, index: Index) -> Numbers:
@@ -100,6 +83,18 @@ def labels(rng: Generator, log_weights: Floats | LogWeights) -> Wholes:
     return _passed(weights, np.reshape(uniform, -1)).astype(np.intp).reshape(shape)
 
 
+def labels_at_once(rng: Generator, name: str, at_once: Floats | LogWeights) -> Wholes:
+    """The labels of an array, all drawn at once with the given log weights, labels first.
+
+    An approximation, where labels depend on one another. ``name`` is the array's, for checks.
+
+    >>> labels_at_once(np.random.default_rng(1), "z", np.log([[1e-300, 1.0], [1.0, 1e-300]]))
+    array([1, 0])
+    """
+    del name
+    return labels(rng, at_once)
+
+
 def _one(weights: Floats, uniform: Numbers) -> np.intp:
     """The label of one element."""
     running = weights.cumsum()
@@ -113,7 +108,6 @@ def _by_table(rng: Generator, log_weights: LogWeights) -> Ints:
     scaled = [_scaled(np.asarray(t.values)).T.copy() for t in log_weights.tables]
     indices = [np.reshape(np.broadcast_to(t.index, shape), -1) for t in log_weights.tables]
     dense = _flat(log_weights, count, size)
-    now, times = _own(log_weights, shape)
     uniform = rng.random(size)
     drawn = np.empty(size, dtype=np.intp)
     step = max(1, PIECE // count)
@@ -122,20 +116,10 @@ def _by_table(rng: Generator, log_weights: LogWeights) -> Ints:
         weights = _product([t.take(i[piece], axis=0) for t, i in zip(scaled, indices, strict=True)])
         if dense is not None:
             weights *= _scaled(dense[:, piece])
-        if now is not None:
-            weights[now[piece], np.arange(weights.shape[1])] *= times[piece]
         drawn[piece] = _passed(
             weights, uniform[piece], lambda n, at=start: _exactly(log_weights, at + n)
         )
     return drawn.reshape(shape)
-
-
-def _own(log_weights: LogWeights, shape: list[int]) -> tuple[Ints | None, Any]:
-    """The current label of each element, and the factor on its weight; None if not given."""
-    if log_weights.now is None:
-        return None, None
-    now, more = (np.broadcast_to(a, shape).reshape(-1) for a in (log_weights.now, log_weights.more))
-    return now.astype(np.intp), np.exp(more)
 
 
 def _flat(log_weights: LogWeights, count: int, size: int) -> Floats | None:
@@ -170,9 +154,6 @@ def _exactly(log_weights: LogWeights, columns: Ints) -> Floats:
     total = np.array(dense, dtype=np.float64)
     for table in log_weights.tables:
         total += np.asarray(table.values)[:, np.broadcast_to(table.index, shape)[at]]
-    if log_weights.now is not None:
-        now, more = (np.broadcast_to(a, shape)[at] for a in (log_weights.now, log_weights.more))
-        total[now.astype(np.intp), np.arange(len(columns))] += more
     return _scaled(total)
 
 
@@ -188,15 +169,9 @@ def _passed(
             exact = exactly(lost)
             _accumulate(exact)
             weights[:, lost] = exact
-    threshold = uniform * weights[-1]
-    kind: type[np.integer] = np.int16 if len(weights) < 1 << 15 else np.int64
-    passed: Integers
-    if _few(weights):
-        passed = (weights[:-1] <= threshold).sum(axis=0, dtype=kind)
-        return passed
-    passed = np.zeros(len(threshold), kind)
-    for row in weights[:-1]:
-        passed += row <= threshold
+    # (comparisons are counted as they are stored: whole numbers of one byte, where these hold them)
+    is_passed = (weights[:-1] <= uniform * weights[-1]).view(np.int8)
+    passed: Integers = is_passed.sum(axis=0, dtype=np.int8 if len(weights) <= 1 << 7 else np.int64)
     return passed
 
 

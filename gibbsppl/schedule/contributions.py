@@ -226,14 +226,19 @@ class Contributions:
             found.append(self._pull(piece, axes, s.indices))
         return NaturalParameter(element, axes, tuple(found))
 
-    def labels_at_once(self, derived: Scan) -> tuple[NaturalParameter, Contribution]:
-        """The log weights of all labels, and the excess at the current label of an element."""
+    def labels_at_once(self, derived: Scan) -> tuple[NaturalParameter, NaturalParameter]:
+        """The log weights of all labels: those drawn from at once, and the exact ones."""
         axes = self._axes(derived.statement)
-        place = tuple(Range(a, 0, self.graph.sizes[a]) for a in axes)
-        every, own = (bounded(e, self.graph.sizes) for e in log_weights(derived))
-        name, labels = derived.statement.name, Range(LABEL, 0, derived.size)
-        found = (Contribution(name, every, (labels, *place)),)
-        return NaturalParameter(LABEL, (LABEL, *axes), found), Contribution(name, own, place)
+        place = (Range(LABEL, 0, derived.size), *(Range(a, 0, self.graph.sizes[a]) for a in axes))
+        first, exact = (
+            NaturalParameter(
+                LABEL,
+                (LABEL, *axes),
+                (Contribution(derived.statement.name, bounded(e, self.graph.sizes), place),),
+            )
+            for e in log_weights(derived)
+        )
+        return first, exact
 
     def log_density(
         self, derived: LogConcave | NotConjugate, place: Leaf, region: tuple[Place, ...]

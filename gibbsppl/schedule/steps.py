@@ -283,6 +283,10 @@ class Step:
         """
         raise NotImplementedError
 
+    def log_weights_at_once(self, values: Values, sizes: Sizes) -> Floats:
+        """The log weights of labels that are drawn approximately, all at once; labels first."""
+        raise NotImplementedError
+
     def log_normalised(self, normaliser: Any) -> Floats | None:
         """The terms of the normalised log density; None where the normaliser is out of reach."""
         del normaliser

@@ -4,6 +4,7 @@
 - `ladder`: where powers stand, and how many there are
 - `rungs`: a chain at each power, which swap states; `engine`: the sweeps of all, on either back end
 - `sampling`: the tempered sampler beside that of the model, and runs
+- `methods`: that of a sampler, `evidence`
 - `evidence`: marginal likelihoods and the methods that find them: `stones` (from log likelihoods at
   all powers), `chib` (from the normalised densities of conditionals)
 """

@@ -22,16 +22,30 @@ from gibbsppl.schedule.parameters import NaturalParameter
 def with_maintained(
     w: Workshop, kept: Collection[NaturalParameter], last: Mapping[str, int] | None = None
 ) -> Iterator[dict[str, Stored]]:
-    """A context whose expressions read maintained arrays; ``last`` are axes to be stored last."""
+    """A context whose expressions read maintained arrays; ``last`` are axes to be stored last.
+
+    Those of data alone are read from where the program in NumPy has them.
+    """
     before = w.read
     for p in kept:
-        found = w.maintained.get(p.array)
+        found = _of_data(w, p) or w.maintained.get(p.array)
         if found is None or found.parameter != p or not found.is_current(w.statements):
             found = _computed(w, p, (last or {}).get(p.array))
         w.read = {**w.read, p.array: found}
         w.maintained[p.array] = found
     yield {p.array: w.read[p.array] for p in kept}
     w.read = before
+
+
+def _of_data(w: Workshop, p: NaturalParameter) -> Stored | None:
+    """An array of data alone, as a table of what the program in NumPy has; None for others."""
+    every = (known for known in w.constants.values() if isinstance(known, dict))
+    found = next((known[p.array] for known in every if p.array in known), None)
+    if found is None:
+        return None
+    key, stems, dims = ("maintained", p.array), (p.array,), (p.axes,)
+    (name,) = w.computed(key, stems, dims, lambda: (found,))
+    return Stored(p, name, tuple(range(len(p.axes))), frozenset(), w.statements, 0)
 
 
 def _computed(w: Workshop, p: NaturalParameter, last: int | None) -> Stored:

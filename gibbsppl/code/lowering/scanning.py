@@ -100,7 +100,7 @@ class Scanning:
     def without_own(self) -> Terms:
         """The terms of a weight, from arrays that have the contributions of the element."""
         changes = self.scan.changes
-        return [(without(t, changes, changes, LABEL), over) for t, over in self.scan.terms]
+        return [(without(t, changes, LABEL), over) for t, over in self.scan.terms]
 
     def weights(self, terms: Terms) -> tuple[Expr, bool]:
         """The weight of each label, and whether it is a product of ratios, not a log."""

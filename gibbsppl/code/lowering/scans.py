@@ -23,12 +23,10 @@ from gibbsppl.code.arrays.statements import Argument, Choice, Draw, Let, Loop, S
 from gibbsppl.code.lowering.bucket_scans import counts_of, lower_by_buckets
 from gibbsppl.code.lowering.buckets import Buckets, are_worth_it, buckets_of
 from gibbsppl.code.lowering.maintained import kept_up, with_maintained
-from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.scan_parts import parted, sums_beforehand, with_known
 from gibbsppl.code.lowering.scanning import (
     Scanning,
     factors_of,
-    position,
     ratios_of,
     shifted,
 )
@@ -39,7 +37,6 @@ from gibbsppl.derive.labels import LABEL
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.increments import Increment
 from gibbsppl.schedule.kinds import LabelDraw
-from gibbsppl.schedule.parameters import NaturalParameter
 
 
 def lower_scan(w: Workshop, step: LabelDraw, scan: Scan) -> None:
@@ -63,9 +60,7 @@ def _buckets(w: Workshop, scan: Scan) -> Buckets | None:
 
 def _dense(w: Workshop, step: LabelDraw, scan: Scan) -> None:
     """A scan that keeps its arrays up to date, and weighs all labels of an element."""
-    axes = {c.array.name: _axis_of_label(c) for c in scan.changes}
-    last = {name: axis for name, axis in axes.items() if axis is not None}
-    with with_maintained(w, step.kept, last):
+    with with_maintained(w, step.kept, _labels_last(scan)):
         work = Scanning.of(w, step, scan)
         weights, is_ratio = work.weights(scan.terms)
         own, is_alike = work.weights(work.without_own())
@@ -74,7 +69,7 @@ def _dense(w: Workshop, step: LabelDraw, scan: Scan) -> None:
         else:
             _taken_off(work, weights, "label_of_weights" if is_ratio else "labels")
     whole = {c.array.name for c in scan.changes if c.value.is_integer}
-    kept_up(w, list(axes), whole)
+    kept_up(w, [c.array.name for c in scan.changes], whole)
 
 
 def _taken_off(work: Scanning, weights: Expr, kernel: str) -> None:
@@ -116,24 +111,16 @@ def _corrected(work: Scanning, weights: Expr, own: Expr) -> None:
         w.add(Choice(Apply("equals", (now, drawn)), (tuple(moved), ())))
 
 
-def lower_at_once(
-    w: Workshop,
-    step: LabelDraw,
-    scan: Scan,
-    weights: NaturalParameter,
-    excess: Collection[Contribution],
-) -> None:
-    """An approximate scan: all labels at once, each given what the others were."""
-    with w.with_dims({LABEL: scan.size}), with_maintained(w, step.kept):
+def lower_at_once(w: Workshop, step: LabelDraw, scan: Scan) -> None:
+    """An approximate scan: all labels at once, by arrays that no draw of these changes."""
+    with w.with_dims({LABEL: scan.size}), with_maintained(w, step.kept, _labels_last(scan)):
         work = Scanning.of(w, step, scan)
-        base = parameter(w, weights, f"{work.array}_log_weights")
-        more = total([w.expr(c.value) for c in excess])
-        is_now = Apply("equals", (Position(LABEL.name), work.counted))
-        value = total([base, Apply("where", (is_now, more, ZERO))])
+        weights, is_ratio = work.weights(scan.terms)
         drawn = Element(w.fresh(f"{work.array}_drawn"), tuple(Position(s.dim) for s in work.over))
         w.add(Let(drawn.array, work.over, ZERO, type="int"))
-        argument = Argument(at(value, position(work.label)), (work.label,))
-        w.add(Draw((drawn,), "labels", (argument,), work.over, note=step.name))
+        kernel = "label_of_weights" if is_ratio else "labels"
+        argument = Argument(weights, (work.label,))
+        w.add(Draw((drawn,), kernel, (argument,), work.over, note=step.name))
         w.add(Store(work.target, work.label_of(drawn), work.over))
 
 
@@ -159,6 +146,12 @@ def lower_recomputed(
         argument = Argument(weights, (label,), as_is=True)
         w.add(Draw((drawn,), "labels", (argument,), note=step.name))
         w.add(Store(target, shifted(drawn, scan.lower)))
+
+
+def _labels_last(scan: Scan) -> dict[str, int]:
+    """The axes of labels, which are stored last."""
+    axes = {c.array.name: _axis_of_label(c) for c in scan.changes}
+    return {name: axis for name, axis in axes.items() if axis is not None}
 
 
 def _axis_of_label(change: Increment) -> int | None:

@@ -71,7 +71,8 @@ class Workshop:
     def translation(self) -> Translation:
         """The facts at hand where expressions are translated now."""
         random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
-        known = data_only(random | self.local | self.read.keys(), self.graph)
+        read = {n for n, s in self.read.items() if s.name not in self.arrays}  # (others are tables)
+        known = data_only(random | self.local | read, self.graph)
         axes = {name: s.parameter.axes for name, s in self.read.items()}
         sizes = {**self.graph.sizes, **self.sizes}
         known = replace(known, sizes=sizes, dims={**known.dims, **axes})

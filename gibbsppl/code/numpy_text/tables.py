@@ -103,25 +103,21 @@ def _row_at(writer: Writer, factor: str, term: Expr, dims: tuple[str, ...]) -> G
     return table if table.size < prod(map(writer.size, table.index.free)) else None
 
 
-def weights_part(
-    writer: Writer, let: Let, adds: Sequence[Add], *, as_tables: bool, more: Sequence[Add] = ()
-) -> Added:
+def weights_part(writer: Writer, let: Let, adds: Sequence[Add], *, as_tables: bool) -> Added:
     """Log weights, which are returned: where it can be as a sum of tables.
 
-    The label is the first axis. ``more`` are further arguments of the sum, by their names.
+    The label is the first axis.
     """
     dense, tables = _parted(writer, let, adds) if as_tables else (list(adds), [])
-    return Added(let, (*dense, *more), partial(_weights_lines, tables))
+    return Added(let, tuple(dense), partial(_weights_lines, tables))
 
 
 def _weights_lines(
-    tables: Sequence[Gather], writer: Writer, let: Let, adds: Sequence[Add]
+    tables: Sequence[Gather], writer: Writer, let: Let, dense: Sequence[Add]
 ) -> list[str]:
     """Lines that compute and return log weights."""
-    dense = [a for a in adds if a.array == let.name]
-    more = [a for a in adds if a.array != let.name]
     lines = sum_lines(writer, let, dense, full=not tables)
-    if not tables and not more:
+    if not tables:
         return [*lines, f"return {let.name}"]
     dims = tuple(s.dim for s in let.dims)
     read = [
@@ -132,9 +128,6 @@ def _weights_lines(
     for t in tables:
         values, index = _written(writer, t, (dims[0], t.along), dims[1:])
         read.append(f"{INDENT}runtime.Table({values}, {index}),  # from {t.factor}")
-    with writer.arranged(dims):
-        texts = [writer.align(writer.text(a.value), dims[1:]) for a in more]
-    read += [f"{INDENT}{a.array}={text}," for a, text in zip(more, texts, strict=True)]
     return [*(lines if dense else []), *read, ")"]
 
 

@@ -1,0 +1,68 @@
+"""The method of a sampler that weighs its model by the data: the log evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.run.chains import Chain, Seed
+from gibbsppl.run.choice import Backend, asked_for
+
+if TYPE_CHECKING:
+    from gibbsppl.initial.inits import Init
+    from gibbsppl.tempering.evidence import Evidence
+
+
+class Weighing:
+    """What a sampler finds by tempering: `evidence`."""
+
+    __slots__ = ()
+
+    def of_graph(
+        self, graph: Graph, data: Values, coords: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> Any:
+        """The sampler of another graph."""
+        raise NotImplementedError
+
+    def initial_states(
+        self, chains: int, seed: Seed = None, init: Init = None
+    ) -> tuple[list[Chain], dict[str, str]]:
+        """A dispersed starting state and random stream per chain, and the origin of each value."""
+        raise NotImplementedError
+
+    def evidence(
+        self,
+        method: str | None = None,
+        *,
+        draws: int = 1000,
+        warmup: int = 500,
+        chains: int = 4,
+        seed: Seed = None,
+        backend: Backend | None = None,
+        progress: bool = True,
+    ) -> Evidence:
+        """The log marginal likelihood of the data, with its standard error and how it was found.
+
+        It is the log of the integral of the declared density over all latent variables, constants
+        included. ``method`` is ``"stepping stone"`` (the default, unless the prior is vague) or
+        ``"thermodynamic"``, from ``draws`` of each of ``chains`` tempered chains after ``warmup``;
+        or ``"chib"``, from runs of the sampler as it is (docs/tempering.md has the sources).
+        `RunError` where the prior is improper, so that there is none, or a method does not apply.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> found = gp.compile(coin).evidence(draws=200, warmup=100, seed=1, progress=False)
+        >>> print(abs(found.value - -np.log(11)) < 4 * found.error)
+        True
+        """
+        from gibbsppl.tempering.evidence import Run, evidence  # noqa: PLC0415  (if asked for)
+
+        starts = partial(self.initial_states, chains, seed)
+        how = Run(starts, asked_for(backend), draws, warmup, progress)
+        model: Any = self
+        return evidence(model, self.of_graph, method, how)
