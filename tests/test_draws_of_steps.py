@@ -538,8 +538,10 @@ def log_joints(model, name, candidates):
     count = len(candidates)
     graph = along_draws(model.sampler.graph, {name}, count)
     along = Range(DRAW, 0, count)
-    potentials = [
-        replace(p, over=(*p.over, along), log_density=read_along(p.log_density, name))
+    potentials = [  # (others are read along the draws already)
+        p
+        if p.of is None
+        else replace(p, over=(*p.over, along), log_density=read_along(p.log_density, name))
         for p in graph.potentials
     ]
     values = {**model.values, name: np.moveaxis(np.asarray(candidates, dtype=float), 0, -1)}

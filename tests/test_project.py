@@ -33,8 +33,8 @@ LAYERS = (
     ("code", "explain", "expectation"),
     ("run", "output", "kernels"),
     ("planning",),
-    ("initial", "predict", "atlas"),
-    ("checks", "cache", "settings"),
+    ("initial", "atlas"),
+    ("checks", "cache", "predict", "settings"),
     ("comparison", "deriving", "fits", "tempering"),
     ("sampler",),
     ("compiling",),
@@ -294,7 +294,7 @@ def test_importing_the_package_loads_numpy_alone():
 # The parts of the package that an ordinary run loads; checks, predictions, files and programs of
 # BUGS are others.
 RUN = (
-    *("fits", "predict"),
+    *("fits", "predict", "tempering"),
     *("algebra", "analysis", "arguments", "cache", "code", "compiling", "derive", "deriving"),
     *("errors", "explain", "families", "initial", "kernels", "language", "model", "output"),
     *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "schedule", "settings"),

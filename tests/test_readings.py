@@ -415,7 +415,7 @@ def test_a_mode_at_an_end_of_the_support_is_refused():
 
 def test_by_what_is_checked():
     sampler = gp.compile(normal([1.0, 2.0]))
-    with pytest.raises(CompileError, match="one of 'draw', 'mode', 'mean'"):
+    with pytest.raises(CompileError, match="one of 'draw', 'mode', 'mode of log', 'mean'"):
         gp.compile(normal([1.0, 2.0]), by={"mu": "median"})
     with pytest.raises(CompileError, match="by: found"):
         sampler.maximise(by={"nu": "mode"}, progress=False)

@@ -28,7 +28,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.algebra.calculus import NoDerivative, derivative
-from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over
+from gibbsppl.algebra.expressions import Array, Expr, Leaf
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.derive.moments import (
     NoFormula,
@@ -97,22 +97,6 @@ def entropy(
     except NoDerivative as error:
         return NoFormula(f"the log partition of {family.name} has no derivative ({error})")
     return multiplied_out(_partition(family, of, of.etas) - slope)
-
-
-def stable(expr: Expr) -> Expr:
-    """Divisions by sums of exponentials as exponentials of their logs: nothing overflows.
-
-    >>> from gibbsppl.algebra.expressions import Dim
-    >>> a, k = Array("a"), Dim("k")
-    >>> stable(sp.exp(a[Dim("l")]) / Over(sp.exp(a[k]), k))
-    exp(a[l] - log(sum(exp(a[k]), k)))
-    """
-    found = {
-        p: sp.exp(p.exp * sp.log(p.base))
-        for p in expr.atoms(sp.Pow)
-        if isinstance(p.base, Over) and isinstance(p.base.body, sp.exp) and p.exp.is_negative
-    }
-    return expr.xreplace(found) if found else expr
 
 
 def _partition(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:

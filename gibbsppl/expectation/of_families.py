@@ -24,7 +24,7 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.polynomials import multiplied_out
-from gibbsppl.derive.expectations import entropy, expectation, of_statistic, stable
+from gibbsppl.derive.expectations import entropy, expectation, of_statistic
 from gibbsppl.derive.modes import mode
 from gibbsppl.derive.moments import (
     NoFormula,
@@ -180,10 +180,10 @@ class OfFamily(Averages):
 
 
 def _known(found: Expr | NoFormula) -> Expr:
-    """A formula in a form that does not overflow, or the refusal."""
+    """A formula, or the refusal."""
     if isinstance(found, NoFormula):
         raise Refused(found.reason)
-    return stable(found)
+    return found
 
 
 class Scalars(OfFamily):
@@ -375,7 +375,7 @@ class Events(OfFamily):
         if what == alpha(conditional.place):
             found = plain(conditional.family, of.etas, of.event, of.known or {})
             if not isinstance(found, NoFormula):
-                return stable(found.mean)
+                return found.mean
         raise Refused(f"E[{what}] under {conditional.family.name} has no formula")
 
 

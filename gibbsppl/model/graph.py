@@ -184,10 +184,10 @@ def _is_below(condition: Expr, target: Leaf, lower: Expr) -> bool:
 class Potential:
     """A log density added to the joint for all positions in ``over``; it has no left side.
 
-    ``of`` names the observed array whose log likelihood it is a part of, if it is: such a potential
-    ties no variables beyond what observing the array does, and they can still be drawn in order.
-    ``guards`` names the statement (or what it says of an observed outcome) that has no density
-    where the potential is minus infinity. ``is_sparse``: few cells of the array are stored.
+    ``of`` names the observed array whose log likelihood it is a part of: such a potential ties no
+    variables beyond what observing the array does. ``guards`` names the statement (or what it says
+    of an observed outcome) that has no density where the potential is minus infinity.
+    ``is_sparse``: few cells of the array are stored.
     """
 
     name: str
@@ -283,8 +283,7 @@ def expressions_read_by(factor: Factor) -> tuple[Expr, ...]:
         return (factor.log_density, *read)
     if not isinstance(factor, Statement):
         return (factor.log_density,)
-    support = factor.support
-    return (factor.log_density, sp.sympify(support.lower), sp.sympify(support.upper))
+    return (factor.log_density, *map(sp.sympify, (factor.support.lower, factor.support.upper)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,13 @@ from gibbsppl.run.choice import Asked, Backend, asked_for
 from gibbsppl.run.engines import Engine
 from gibbsppl.run.recording import Types
 from gibbsppl.run.sampling import Chain, RunResult, Seed
-from gibbsppl.schedule.sweeps import Schedule
 
 if TYPE_CHECKING:
     from gibbsppl.initial.inits import Init
     from gibbsppl.predict.conditional_means import Conditionals
     from gibbsppl.predict.deviance import Dic
     from gibbsppl.predict.prediction import Prediction
+    from gibbsppl.schedule.sweeps import Schedule
 
 
 Names = str | Sequence[str] | None

@@ -6,16 +6,25 @@ its digits still: draws after the scan read it. Others are computed anew.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+
+import numpy as np
 
 from gibbsppl.code.arrays.accesses import reads
 from gibbsppl.code.arrays.statements import Let
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.stored import Stored
 from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.model.density import scattered
+from gibbsppl.model.graph_views import of_data_alone
+from gibbsppl.runtime.types import Numbers
 from gibbsppl.schedule.parameters import NaturalParameter
+
+# Numbers held while an array of data alone is summed, as a multiple of the largest array of data.
+MOST_OF_DATA = 8
 
 
 @contextmanager
@@ -39,13 +48,30 @@ def with_maintained(
 
 def _of_data(w: Workshop, p: NaturalParameter) -> Stored | None:
     """An array of data alone, as a table of what the program in NumPy has; None for others."""
-    every = (known for known in w.constants.values() if isinstance(known, dict))
-    found = next((known[p.array] for known in every if p.array in known), None)
+    found = _from_data(w, p.array)
     if found is None:
         return None
     key, stems, dims = ("maintained", p.array), (p.array,), (p.axes,)
     (name,) = w.computed(key, stems, dims, lambda: (found,))
     return Stored(p, name, tuple(range(len(p.axes))), frozenset(), w.statements, 0)
+
+
+def _from_data(w: Workshop, name: str) -> Numbers | None:
+    """The value of an array of data alone; None for others.
+
+    It is computed here where that takes memory in proportion to the data. Otherwise the program in
+    NumPy has it, which contracts.
+    """
+    graphs = (g for g in (w.schedule.graph, *w.schedule.graphs) if name in of_data_alone(g))
+    graph = next(graphs, None)
+    if graph is None:
+        return None
+    every = {a.name: a for m in graph.marginals for a in m.arrays if a.name in of_data_alone(graph)}
+    sizes = [math.prod(map(len, s.over)) for a in every.values() for s in a.scatters]
+    if max(sizes, default=0) <= MOST_OF_DATA * max(np.size(a) for a in w.data.values()):
+        return scattered(tuple(every.values()), w.data, graph.sizes)[name]
+    of_steps = (known for known in w.constants.values() if isinstance(known, dict))
+    return next((known[name] for known in of_steps if name in known), None)
 
 
 def _computed(w: Workshop, p: NaturalParameter, last: int | None) -> Stored:
