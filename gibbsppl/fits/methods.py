@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gibbsppl.model.graph import Graph
 from gibbsppl.run.chains import Seed
+from gibbsppl.run.choice import Backend, asked_for
 from gibbsppl.schedule.moments import By
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Fitting:
         tolerance: float = 1e-10,
         seed: Seed = None,
         init: Init = None,
+        backend: Backend | None = None,
         progress: bool = True,
     ) -> Approximation:
         """A factorised approximation of the posterior: each conditional read by its mean.
@@ -40,7 +42,8 @@ class Fitting:
         Mean-field variational Bayes by coordinate ascent. The factors of q are the steps of the
         sampler: what is drawn jointly stays joint. The evidence lower bound rises with each update,
         until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
-        several ``starts`` is kept. ``seed`` and ``init`` as in `sample`.
+        several ``starts`` is kept. ``seed``, ``init`` and ``backend`` as in `sample`: by default
+        sweeps are compiled once loops would have saved more than compiling them takes.
 
         Raises `CompileError` where a variable cannot be read by its mean, naming the term.
 
@@ -58,7 +61,7 @@ class Fitting:
         from gibbsppl.fits.variational import Search, variational  # noqa: PLC0415  (when asked for)
 
         by: dict[str, By] = dict.fromkeys(self.graph.drawn, "mean")
-        search = Search(starts, sweeps, tolerance, seed, init, progress)
+        search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
         return variational(self.read_by(by), self.read_by({}), search)
 
     def maximise(
@@ -70,6 +73,7 @@ class Fitting:
         tolerance: float = 1e-10,
         seed: Seed = None,
         init: Init = None,
+        backend: Backend | None = None,
         progress: bool = True,
     ) -> Optimum:
         """The values of the highest posterior density: conditionals read by their modes.
@@ -98,5 +102,5 @@ class Fitting:
         usual: dict[str, By] = {
             s.target.array.name: "mean" if s.support.is_discrete else "mode" for s in latent
         }
-        search = Search(starts, sweeps, tolerance, seed, init, progress)
+        search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
         return maximised(self.read_by({**usual, **(by or {})}), self.read_by({}), search)

@@ -123,6 +123,19 @@ class JointDraw(QuadraticDraw):
 
         lower_joint(workshop, self)
 
+    def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
+        """The means and covariances of all elements, and the entropy."""
+        from gibbsppl.code.lowering.averages import lower_averages  # noqa: PLC0415  (if compiled)
+
+        lower_averages(workshop, self, taken.moments)
+
+    def lower_by_mode(self, workshop: Workshop, taken: Any) -> None:
+        """The means of all elements."""
+        from gibbsppl.code.lowering.averages import lower_mean  # noqa: PLC0415  (if compiled)
+
+        del taken
+        lower_mean(workshop, self)
+
     def drawing_function(self, module: Module) -> str:
         """The function of what a pencil is drawn from."""
         return "" if self.pencil is None else scaled_name(module, self)

@@ -20,6 +20,7 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.families import Family
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Maintained, Statement
@@ -256,11 +257,13 @@ class Step:
 
     def lower_by_mode(self, workshop: Any, taken: Any) -> None:
         """The statements that put the variable to the mode, in a sweep as a value."""
-        raise NotImplementedError
+        del workshop, taken
+        raise NotLoweredError(f"{self.name}: a search for the mode.")
 
     def lower_by_mean(self, workshop: Any, taken: Any) -> None:
         """The statements that take the moments, in a sweep as a value."""
-        raise NotImplementedError
+        del workshop, taken
+        raise NotLoweredError(f"{self.name}: the moments of its conditional.")
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:

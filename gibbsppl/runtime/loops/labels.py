@@ -1,4 +1,4 @@
-"""Draws of one label from log weights."""
+"""Draws of one label from log weights, its probabilities, and the likeliest one."""
 
 from __future__ import annotations
 
@@ -22,6 +22,37 @@ def labels(rng: Generator, weights: Floats) -> int:
         total += weights[k]
         weights[k] = total
     return _passed(weights, rng.random())
+
+
+@kernel
+def probabilities(weights: Floats, out: Floats, entropy: Floats) -> None:
+    """The probability of each label, from log weights, and the entropy, into ``entropy[0]``.
+
+    With gaps ``g`` from the largest, and shares ``p``, it is ``log(sum(exp(g))) - sum(p * g)``.
+    """
+    largest = largest_log(weights)
+    if np.isnan(largest):
+        raise ValueError("no label has a probability, or a weight is not a number")
+    total = 0.0
+    for k in range(len(weights)):
+        out[k] = np.exp(weights[k] - largest)
+        total += out[k]
+    away = 0.0
+    for k in range(len(weights)):
+        out[k] /= total
+        if out[k] > 0.0:
+            away += out[k] * (weights[k] - largest)
+    entropy[0] = np.log(total) - away
+
+
+@kernel
+def likeliest(weights: Floats) -> int:
+    """The first label with the largest log weight."""
+    best = 0
+    for k in range(1, len(weights)):
+        if weights[k] > weights[best]:
+            best = k
+    return best
 
 
 @inlined
