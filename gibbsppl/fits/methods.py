@@ -64,7 +64,7 @@ class Fitting:
         search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
         return variational(self.read_by(by), self.read_by({}), search)
 
-    def maximise(
+    def maximise(  # noqa: PLR0913  (settings, all named at the call)
         self,
         by: Mapping[str, By] | None = None,
         *,

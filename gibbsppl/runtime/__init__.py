@@ -9,8 +9,8 @@ All that a generated module calls is exported here. The rooms:
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave` and `concave_one`, on `concave_search` and `chords`
-- joint draws: `joint`, with `layouts` and `factors` of sparse precision matrices, `pencils`,
-  `least_squares` for centres
+- joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
+  matrices, `pencils`, `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`,
   `mixtures` of these; of a part of an array, by colour, one by one: `selections`

@@ -14,6 +14,7 @@ array([1.5, 2. , 1.5])
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.runtime.factors import factor_of, storage_of
 from gibbsppl.runtime.layouts import DENSE, Layout, in_blocks, layout_of
 from gibbsppl.runtime.places import Bounds, missing_positions
@@ -194,14 +196,14 @@ class Joint:
     def assembled(self, state: State, given: Given) -> tuple[Floats, Floats]:
         """The linear coefficients and the stored entries of the precision, of elements drawn."""
         linear = self.flat({name: one for name, (one, _) in given[0].items()})
-        coefficients = self._coefficients(given)
+        coefficients = self.coefficients(given)
         for number, at, row, name, read in self.beside:
             known = np.asarray(state[name], dtype=float).ravel()[read]
             linear += np.bincount(row, coefficients[self.pairs[number][0] + at] * known, self.size)
         weighted = coefficients[self.sources] * self.weights
         return linear, np.bincount(self.slots, weighted, self.stored)  # type: ignore[return-value]  # floats
 
-    def _coefficients(self, given: Given) -> Floats:
+    def coefficients(self, given: Given) -> Floats:
         """The coefficients of squares, then the coefficients of all pairs."""
         own, pairs = given
         found = np.empty(self.pairs[-1][1] if self.pairs else self.size)
@@ -233,7 +235,7 @@ class Joint:
         each element; the product of a pair is part of the term of one of the two.
         """
         linear, filled = self.assembled(state, given)
-        coefficients = self._coefficients(given)
+        coefficients = self.coefficients(given)
         sources, i, j = self.entries
         both = np.stack([linear, np.zeros(self.size)], axis=1)
         solved = self._solved(filled, both, rng.standard_normal(self.size))
@@ -252,7 +254,7 @@ class Joint:
         """
         if not self.size:
             return 1.0, np.zeros(0)
-        coefficients = self._coefficients(given)
+        coefficients = self.coefficients(given)
         sources, i, j = self.entries
         own = np.bincount(i[i == j], coefficients[sources[i == j]], self.size)
         unit = np.sqrt(np.maximum(-2.0 * own, np.finfo(float).tiny))
@@ -291,6 +293,11 @@ class Joint:
 
         ``state`` has the values of elements that are known.
         """
+        if self.size > DENSE:
+            from gibbsppl.runtime.averages import by_entries  # noqa: PLC0415  (of large ones)
+
+            with contextlib.suppress(NotLoweredError):  # (of elements that are not tied)
+                return by_entries(self, state, given, wanted, entropy)
         linear, filled = self.assembled(state, given)
         both = np.concatenate([linear[:, None], np.eye(self.size)], axis=1)
         solved = self._solved(filled, both)

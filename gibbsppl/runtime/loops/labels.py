@@ -9,6 +9,7 @@ import numpy as np
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import inlined, kernel
+from .blocks import exp_not_above_1
 
 APART: Mapping[str, str] = {}
 
@@ -28,21 +29,23 @@ def labels(rng: Generator, weights: Floats) -> int:
 def probabilities(weights: Floats, out: Floats, entropy: Floats) -> None:
     """The probability of each label, from log weights, and the entropy, into ``entropy[0]``.
 
-    With gaps ``g`` from the largest, and shares ``p``, it is ``log(sum(exp(g))) - sum(p * g)``.
+    The log weights are overwritten. With gaps ``g`` from the largest, and shares ``p``, it is
+    ``log(sum(exp(g))) - sum(p * g)``.
     """
     largest = largest_log(weights)
     if np.isnan(largest):
         raise ValueError("no label has a probability, or a weight is not a number")
-    total = 0.0
+    # (loops of which each does little: processors take several numbers at once)
     for k in range(len(weights)):
-        out[k] = np.exp(weights[k] - largest)
+        weights[k] -= largest
+        out[k] = exp_not_above_1(weights[k])
+    total, away = 0.0, 0.0
+    for k in range(len(weights)):
         total += out[k]
-    away = 0.0
+        away += out[k] * weights[k] if out[k] > 0.0 else 0.0
     for k in range(len(weights)):
         out[k] /= total
-        if out[k] > 0.0:
-            away += out[k] * (weights[k] - largest)
-    entropy[0] = np.log(total) - away
+    entropy[0] = np.log(total) - away / total
 
 
 @kernel
