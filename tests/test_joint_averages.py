@@ -9,10 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from test_loop_joint import CASES, chain, example, joints, lattice
 
 from gibbsppl.errors import NotLoweredError
-from gibbsppl.runtime import averages
-from gibbsppl.runtime import joint as module
+from gibbsppl.runtime import JointMoments, averages
 from gibbsppl.runtime import loops as plain
-from gibbsppl.runtime.averages import by_entries, moments_by_entries
+from gibbsppl.runtime.averages import by_entries, by_inverse
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.joint_tables import asked_of, tables_of
 from gibbsppl.runtime.loops import averages as kernels
@@ -29,13 +28,19 @@ def wanted_of(joint):
     return {**means, "C": tied(joint)}
 
 
+def tables_for(joint, first, second):
+    tables = tables_of(joint)
+    return tables, asked_of(joint, tables, first, second)
+
+
 def compared(joint, state, given):
     """What is found by entries, and by the whole inverse."""
-    wanted = wanted_of(joint)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "DENSE", joint.size)
-        expected = joint.moments(state, given, wanted, "H")
-    return by_entries(joint, state, given, wanted, "H"), expected
+    found = []
+    for seconds in (np.inf, 0.0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(averages, "A_PRODUCT", seconds)
+            found.append(JointMoments(joint, wanted_of(joint)).of(state, given, "H"))
+    return found
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -67,7 +72,9 @@ def test_a_long_chain_has_the_variances_of_its_recursion():
     squares[-1] = -0.5
     wanted = {"V": (np.arange(n), np.arange(n)), "C": (np.arange(1, n), np.arange(n - 1))}
     given = {"x": (0.0, squares)}, [np.full(n - 1, 0.9)]
-    found = joint.moments({"x": np.zeros(n)}, given, wanted, "H")
+    asked = JointMoments(joint, wanted)
+    found = asked.of({"x": np.zeros(n)}, given, "H")
+    assert asked.tables is not None
     variances = np.empty(n)
     variances[0] = 1.0
     for t in range(1, n):
@@ -83,19 +90,20 @@ def test_means_alone_need_no_entries_of_the_inverse(monkeypatch):
     for name in ("chain with means", "groups", "crossed"):
         arrays, pairs, state, given = example(name, np.random.default_rng(3))
         for joint in joints(arrays, pairs, monkeypatch):
-            mean, _, entropy = moments_by_entries(joint, state, given, none, none)
-            expected = joint.moments(state, given, {}, "H")
-            assert_allclose(mean, joint.flat(joint.mean(state, given)), rtol=1e-10, atol=1e-12)
-            assert_allclose(entropy, expected["H"], rtol=1e-12)
+            mean, _, entropy = by_entries(joint, state, given, *tables_for(joint, none, none))
+            expected, _, other = by_inverse(joint, state, given, none, none)
+            assert_allclose(mean, expected, rtol=1e-10, atol=1e-12)
+            assert_allclose(entropy, other, rtol=1e-12)
 
 
-def test_elements_that_the_factor_does_not_tie_are_refused():
+def test_elements_that_the_factor_does_not_tie_are_of_the_whole_inverse(monkeypatch):
     joint = Joint(*chain(100), dense=0)
     with pytest.raises(NotLoweredError, match="x: a covariance of elements"):
         asked_of(joint, tables_of(joint), np.array([3]), np.array([50]))
     given = {"x": (0.0, np.full(100, -1.0))}, [np.full(99, 0.5)]
     wanted = {"C": (np.array([3, 4]), np.array([50, 4]))}
-    found = joint.moments({"x": np.zeros(100)}, given, wanted, "H")
+    monkeypatch.setattr(averages, "A_PRODUCT", np.inf)
+    found = JointMoments(joint, wanted).of({"x": np.zeros(100)}, given, "H")
     inverse = np.linalg.inv(2 * np.eye(100) - 0.5 * (np.eye(100, k=1) + np.eye(100, k=-1)))
     assert_allclose(found["C"], inverse[[3, 4], [50, 4]], rtol=1e-9)
 
@@ -125,10 +133,10 @@ def test_compiled_averages_equal_plain_ones(monkeypatch):
         arrays, pairs, state, given = example(name, np.random.default_rng(1))
         for joint in joints(arrays, pairs, monkeypatch):
             ends = tied(joint) if first else (np.zeros(0, dtype=int),) * 2
-            expected = moments_by_entries(joint, state, given, *ends)
+            expected = by_entries(joint, state, given, *tables_for(joint, *ends))
             with monkeypatch.context() as patch:
                 patch.setattr(averages, "averages", Called("averages"))
-                found = moments_by_entries(joint, state, given, *ends)
+                found = by_entries(joint, state, given, *tables_for(joint, *ends))
             for one, other in zip(found, expected, strict=True):
                 assert_array_equal(one, other)
     assert plain.kernel(1) == 1

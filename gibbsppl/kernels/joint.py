@@ -104,12 +104,12 @@ class JointDraw(QuadraticDraw):
 
     def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
         """The means and covariances of all elements, and the entropy."""
-        drawn, wanted = joint_name(module, self), wanted_name(module, self, taken.moments[:-1])
+        wanted = wanted_name(module, self, taken.moments[:-1])
         means = {m.of[0]: m.name for m in taken.moments if m.what == X}
         known = ", ".join(f'"{a}": s["{n}"]' for a, n in means.items())
         given = f"{{{known}}}, {module.functions[self.name]}(s, c)"
         entropy = taken.moments[-1].name
-        return [f's.update(c["{drawn}"].moments({given}, c["{wanted}"], "{entropy}"))']
+        return [f's.update(c["{wanted}"].of({given}, "{entropy}"))']
 
     def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
         """The means of all elements, where the density is largest."""

@@ -22,6 +22,7 @@ All that a generated module calls is exported here. The rooms:
 - types of arguments and results: `types`
 """
 
+from gibbsppl.runtime.averages import JointMoments
 from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
     log_concave,
@@ -269,6 +270,7 @@ __all__ = [
     "FewLogOdds",
     "Groups",
     "Joint",
+    "JointMoments",
     "KnownLogOdds",
     "LogWeights",
     "LookedUp",

@@ -14,7 +14,6 @@ array([1.5, 2. , 1.5])
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +22,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gibbsppl.errors import NotLoweredError
 from gibbsppl.runtime.factors import factor_of, storage_of
 from gibbsppl.runtime.layouts import DENSE, Layout, in_blocks, layout_of
 from gibbsppl.runtime.places import Bounds, missing_positions
@@ -43,10 +41,6 @@ from gibbsppl.runtime.types import (
 Pair = tuple[str, tuple[Wholes, ...], str, tuple[Wholes, ...]]
 # Coefficients of x and x**2 for each array, and those of each pair.
 Given = tuple[Mapping[str, tuple[Numbers, Numbers]], Sequence[Numbers]]
-
-
-# What is asked for: the mean of an array, or covariances, by the numbers of both elements.
-Wanted = str | tuple[Ints, Ints]
 
 
 # Both elements of each entry of a pair, by number among those drawn and in their arrays; the shape.
@@ -286,34 +280,12 @@ class Joint:
         variances = np.diagonal(self._solved(filled, np.eye(self.size)))
         return self.placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
 
-    def moments(
-        self, state: State, given: Given, wanted: Mapping[str, Wanted], entropy: str
-    ) -> dict[str, Numbers]:
-        """Means, variances and covariances of elements as arrays, and the entropy, by name.
-
-        ``state`` has the values of elements that are known.
-        """
-        if self.size > DENSE:
-            from gibbsppl.runtime.averages import by_entries  # noqa: PLC0415  (of large ones)
-
-            with contextlib.suppress(NotLoweredError):  # (of elements that are not tied)
-                return by_entries(self, state, given, wanted, entropy)
+    def covariance(self, state: State, given: Given) -> tuple[Floats, Floats]:
+        """The means and the whole covariance matrix of the elements drawn."""
         linear, filled = self.assembled(state, given)
         both = np.concatenate([linear[:, None], np.eye(self.size)], axis=1)
         solved = self._solved(filled, both)
-        mean, covariance = solved[:, 0], solved[:, 1:]
-        means = self.placed(state, mean)
-        found: dict[str, Numbers] = {}
-        for name, of in wanted.items():
-            if isinstance(of, str):
-                found[name] = means[of]
-            else:
-                i, j = of
-                inside = (i >= 0) & (j >= 0)
-                found[name] = np.where(inside, covariance[i, j], 0.0)
-        _, log_det = np.linalg.slogdet(covariance)
-        found[entropy] = (log_det + self.size * (1 + math.log(2 * math.pi))) / 2
-        return found
+        return solved[:, 0], solved[:, 1:]
 
     def number(self, name: str, *indices: Wholes) -> Ints:
         """The numbers, among all elements drawn, of some elements of an array; -1 of all others."""

@@ -15,6 +15,7 @@ from gibbsppl.code.arrays.statements import Draw, Let, Store
 from gibbsppl.code.lowering.joint import own_dims, put_values, put_whole, whole, with_coefficients
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.runtime.averages import JointMoments
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.joint_tables import Tables, asked_of, tables_of
 from gibbsppl.schedule.kinds import QuadraticDraw
@@ -23,23 +24,24 @@ from gibbsppl.schedule.moments import Moment, X
 
 def lower_averages(w: Workshop, step: QuadraticDraw, moments: Sequence[Moment]) -> None:
     """The means and covariances of all elements, and the entropy, the last of the moments."""
-    joint = joint_in(w.constants, step.variables)
     *own, entropy = moments
     names = {m.name for m in own}
-    wanted = next(c for c in w.constants.values() if isinstance(c, dict) and c.keys() == names)
+    every = (c for c in w.constants.values() if isinstance(c, JointMoments))
+    asked = next(c for c in every if c.wanted.keys() == names)
     means = {m.of[0]: m.name for m in own if m.what == X}
-    pairs = [(m, np.broadcast_arrays(*wanted[m.name])) for m in own if m.what != X]
-    shapes = [tuple(map(w.size, m.dims)) for m, _ in pairs]
+    pairs = [m for m in own if m.what != X]
+    shapes = [tuple(map(w.size, m.dims)) for m in pairs]
     ends = [
-        [np.broadcast_to(p[k], shape).ravel() for (_, p), shape in zip(pairs, shapes, strict=True)]
+        [np.broadcast_to(asked.pairs[m.name][k], shape).ravel()
+         for m, shape in zip(pairs, shapes, strict=True)]
         for k in range(2)
-    ]
-    found = _Averages.of(w, step, joint, ends, means)
+    ]  # fmt: skip
+    found = _Averages.of(w, step, asked.joint, ends, means)
     for a in found.tables.arrays:
         if a.name in means:
-            put_values(w, joint, a, found.mean, means[a.name])
+            put_values(w, asked.joint, a, found.mean, means[a.name])
     start = 0
-    for (m, _), shape in zip(pairs, shapes, strict=True):
+    for m, shape in zip(pairs, shapes, strict=True):
         put_whole(w, m.name, m.dims, found.covariances, start)
         start += prod(shape)
     w.add(Store(Element(entropy.name), Element(found.entropy, (ZERO,))))
