@@ -81,10 +81,31 @@ def mixture():
 
 def masked():
     """Elements of an array, of which some are observed."""
-    y = np.array([0.3, np.nan, 1.0, np.nan, np.nan, -0.4])
+    y, x = np.array([0.3, np.nan, 1.0, np.nan, np.nan, -0.4]), np.linspace(-1, 2, 6)
     with gp.Model(name="gaps", coords={"i": 6}) as model:
         mu, tau = gp.Normal("mu", 0, tau=0.1), gp.Gamma("tau", 2, rate=1)
-        gp.Normal("y", mu, tau=tau, dims="i", observed=y, missing=np.nan)
+        mean = mu * gp.Data("x", x, dims="i")
+        gp.Normal("y", mean, tau=tau, dims="i", observed=y, missing=np.nan)
+    return model
+
+
+def in_parts():
+    """An array whose first element has a prior of its own, each other one given that before it."""
+    with gp.Model(name="parts", coords={"t": 7}) as model:
+        tau = gp.Gamma("tau", 2, rate=1)
+        level = gp.Array("level", dims="t")
+        level[0] = gp.Normal(0, tau=0.1)
+        level[1:] = gp.Normal(level.lag("t", 1), tau=tau)
+        gp.Normal("y", level, tau=2, dims="t", observed=[1.0, 0.2, 2.5, 3.1, 2.2, 0.7, 1.8])
+    return model
+
+
+def truncated():
+    with gp.Model(name="truncated", coords={"i": 4}) as model:
+        tau = gp.Gamma("tau", 2, rate=1)
+        lower = gp.Data("least", np.linspace(0.0, 1.0, 4), dims="i")
+        x = gp.Normal("x", 0, tau=1, lower=lower, dims="i")
+        gp.Normal("y", x, tau=tau, dims="i", observed=[1.0, 0.2, 2.5, 3.1])
     return model
 
 
@@ -106,6 +127,9 @@ BY = {
     "a joint mode": (lambda: model_of("rats"), "mode"),
     "the likeliest chain": (lambda: model_of("hidden_markov"), {"z": "mode", "P": "mean"}),
     "missing data": (masked, "mean"),
+    "parts, one by one": (in_parts, "mean"),
+    "modes one by one": (in_parts, "mode"),
+    "between bounds": (truncated, "mean"),
     "labels from one": (numbered_from_one, "mode"),
     "shares from one": (numbered_from_one, "mean"),
 }
@@ -114,7 +138,7 @@ BY = {
 @pytest.mark.parametrize("name", BY)
 def test_sweeps_by_modes_are_those_in_numpy(name):
     make, by = BY[name]
-    sampler = gp.compile(make())
+    sampler = gp.compile(make(), blocks=False if "one by one" in name else None)
     by = dict.fromkeys(sampler.graph.drawn, by) if isinstance(by, str) else by
     left = dict.fromkeys(set(sampler.graph.drawn) - set(by), "mean")
     read = sampler.read_by({**left, **by})

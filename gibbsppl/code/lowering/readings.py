@@ -26,7 +26,7 @@ from gibbsppl.code.arrays.expressions import (
 from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
 from gibbsppl.code.lowering.draws import carried_out, chain_arguments, local_for, written_for
 from gibbsppl.code.lowering.maintained import with_maintained
-from gibbsppl.code.lowering.parameters import bound
+from gibbsppl.code.lowering.parameters import bound, by_element, parameter
 from gibbsppl.code.lowering.selections import Selection, selection
 from gibbsppl.code.lowering.workshop import Workshop, positions
 from gibbsppl.code.natural import partner_sizes
@@ -85,8 +85,7 @@ class _Given:
             kept = tuple(
                 a for a, d in enumerate(p.axes) if not chosen.one_by_one or d not in outer
             )
-            written = written_for(w, chosen)
-            value = chosen.of(bound(w, p)) if isinstance(p, Bound) else written(p, name)
+            value = _of_all(w, p, name) if not chosen.one_by_one else chosen.of(_of_one(w, p))
             array = w.fresh(name)
             w.add(Let(array, tuple(w.span(p.axes[a]) for a in kept), value))
             found[name] = array, kept
@@ -102,6 +101,16 @@ class _Given:
             return Element(name, tuple(self(e.indices[a]) for a in kept))
 
         return mapped(formula, one)
+
+
+def _of_all(w: Workshop, p: NaturalParameter | Bound, name: str) -> Expr:
+    """A natural parameter or a bound at all positions of its axes."""
+    return bound(w, p) if isinstance(p, Bound) else parameter(w, p, name)
+
+
+def _of_one(w: Workshop, p: NaturalParameter | Bound) -> Expr:
+    """A natural parameter or a bound of one element, by its positions."""
+    return bound(w, p) if isinstance(p, Bound) else by_element(w, p)
 
 
 def _stored(
