@@ -146,7 +146,7 @@ def joint_name(module: Module, step: QuadraticDraw) -> str:
 
 
 def wanted_name(module: Module, step: QuadraticDraw, moments: Sequence[Moment]) -> str:
-    """The name of what is asked of the joint distribution: means, and pairs of elements."""
+    """The name of the ``runtime.JointMoments``: means that are asked for, and pairs of elements."""
     joint = joint_name(module, step)
     writer = _writer(module, step).for_prepare(module.graph)
     entries = []
@@ -167,11 +167,12 @@ def wanted_name(module: Module, step: QuadraticDraw, moments: Sequence[Moment]) 
             numbers.append(f'{joint}.number({", ".join([repr(leaf.array.name), *at])})')
         entries.append(f'"{m.name}": ({", ".join(numbers)})')
     inner = INDENT * 2
-    code = "\n".join(["{", *(f"{inner}{e}," for e in entries), f"{INDENT}}}"])
+    first = f'runtime.JointMoments(c["{joint}"], {{'
+    code = "\n".join([first, *(f"{inner}{e}," for e in entries), f"{INDENT}}})"])
     code = code.replace(f"{joint}.number", f'c["{joint}"].number')
     module.hoisted.arrays |= writer.constant_names
     told = "what others read"
-    return module.hoisted.add_last(("wanted", step.name), f"{joint}_wanted", code, told)
+    return module.hoisted.add_last(("wanted", step.name), f"{joint}_moments", code, told)
 
 
 def _writer(module: Module, step: QuadraticDraw) -> Writer:

@@ -96,8 +96,12 @@ def loops_of(
     constants: Mapping[str, Any],
     dtype: str = "float64",
     kept: Collection[str] | None = None,
+    *,
+    is_fit: bool = False,
 ) -> LoopProgram:
     """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy.
+
+    What it tells after a sweep is the bound of a fit, or named functions of the state.
 
     ``dtype`` is what large arrays of real numbers are kept in. Of auxiliary variables that no other
     sweep reads the state has those ``kept`` (default: all).
@@ -105,7 +109,8 @@ def loops_of(
     whole = schedule.whole
     sizes = {d.name: n for d, n in whole.sizes.items()}
     names = () if kept is None else [n for n in passing(schedule) if n not in kept]
-    sweep = for_loops(without_passing(lowered(schedule, data, constants), names), sizes)
+    found = lowered(schedule, data, constants, is_fit=is_fit)
+    sweep = for_loops(without_passing(found, names), sizes)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gibbsppl.errors import RunError
 from gibbsppl.model.graph import Graph
 from gibbsppl.run.chains import Seed
+from gibbsppl.run.choice import Backend, asked_for
 from gibbsppl.schedule.moments import By
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Fitting:
         tolerance: float = 1e-10,
         seed: Seed = None,
         init: Init = None,
+        backend: Backend | None = None,
         progress: bool = True,
     ) -> Approximation:
         """A factorised approximation of the posterior: each conditional read by its mean.
@@ -41,7 +43,8 @@ class Fitting:
         Mean-field variational Bayes by coordinate ascent. The factors of q are the steps of the
         sampler: what is drawn jointly stays joint. The evidence lower bound rises with each update,
         until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
-        several ``starts`` is kept. ``seed`` and ``init`` as in `sample`.
+        several ``starts`` is kept. ``seed``, ``init`` and ``backend`` as in `sample`: by default
+        sweeps are compiled once loops would have saved more than compiling them takes.
 
         Raises `CompileError` where a variable cannot be read by its mean, naming the term.
 
@@ -59,7 +62,7 @@ class Fitting:
         from gibbsppl.fits.variational import Search, variational  # noqa: PLC0415  (when asked for)
 
         by: dict[str, By] = dict.fromkeys(self.graph.drawn, "mean")
-        search = Search(starts, sweeps, tolerance, seed, init, progress)
+        search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
         return variational(self.read_by(by), self.read_by({}), search)
 
     def maximise(  # noqa: PLR0913  (settings, all named at the call)
@@ -72,6 +75,7 @@ class Fitting:
         tolerance: float = 1e-10,
         seed: Seed = None,
         init: Init = None,
+        backend: Backend | None = None,
         progress: bool = True,
     ) -> Optimum:
         """The values of the highest posterior density: conditionals read by their modes.
@@ -108,5 +112,5 @@ class Fitting:
             positive = {s.target.array.name for s in latent if s.support.lower == 0}
             real = {s.target.array.name for s in latent if s.support.kind == "real"}
             usual |= {n: "mode of log" for n in positive & real if usual[n] == "mode"}
-        search = Search(starts, sweeps, tolerance, seed, init, progress)
+        search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
         return maximised(self.read_by({**usual, **(by or {})}), self.read_by({}), search)

@@ -9,13 +9,15 @@ from gibbsppl.fits.approximation import Approximation
 from gibbsppl.fits.fitting import Fitted, fitted
 from gibbsppl.fits.optimum import Optimum
 from gibbsppl.fits.points import moments_at
+from gibbsppl.fits.sweeping import Sweeps
 from gibbsppl.run.chains import Seed
+from gibbsppl.run.choice import Asked
 from gibbsppl.run.progress import reporting
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The settings of a fit: from how many starts, until when, from where."""
+    """The settings of a fit: from how many starts, until when, from where, by what."""
 
     starts: int
     sweeps: int
@@ -23,6 +25,7 @@ class Search:
     seed: Seed
     init: Any
     progress: bool
+    asked: Asked
 
 
 def variational(read: Any, start: Any, search: Search) -> Approximation:
@@ -44,7 +47,10 @@ def maximised(read: Any, start: Any, search: Search) -> Optimum:
 
 def _best(read: Any, start: Any, search: Search) -> Fitted:
     """The best of several fits, each from a start of its own."""
-    program, constants, known = read.program, read.constants, read.derivation.known
+    known = read.derivation.known
+    made = Sweeps(
+        read.schedule, read.data, read.program, read.constants, search.asked, read.derivation.worth
+    )
     chains, _ = start.initial_states(search.starts, search.seed, search.init)
     best: Fitted | None = None
     with reporting(
@@ -53,9 +59,8 @@ def _best(read: Any, start: Any, search: Search) -> Fitted:
         for chain in chains:
             chain.state |= moments_at(read.schedule, {**known, **chain.state})
             found = fitted(
-                program, constants, chain, sweeps=search.sweeps, tolerance=search.tolerance,
-                report=report,
-            )  # fmt: skip
+                made, chain, sweeps=search.sweeps, tolerance=search.tolerance, report=report
+            )
             if best is None or found.trace[-1] > best.trace[-1]:
                 best = found
     assert best is not None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.module import Module
 from gibbsppl.code.natural import natural_parameters, partner_sizes
@@ -19,6 +20,9 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.steps import Formula
 
+if TYPE_CHECKING:
+    from gibbsppl.code.lowering.workshop import Workshop
+
 
 class ClosedDraw(FamilyDraw):
     """A draw from the family that owns the conditional, by its natural parameters."""
@@ -31,29 +35,38 @@ class ClosedDraw(FamilyDraw):
 
     def functions_by_mean(self, module: Module, taken: Any) -> list[str]:
         """The function of the moments: formulas of natural parameters."""
-        pairs = zip(taken.moments, taken.formulas, strict=True)
-        computed = tuple(Computed(m.name, m.dims, f, m.told) for m, f in pairs)
         extra = partner_sizes(self, module.graph.sizes)
-        return [computing_function(module, self, "moments", taken.given, computed, extra)]
+        found = _moments(taken)
+        return [computing_function(module, self, "moments", taken.given, found, extra)]
 
     def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
         """The moments of all elements, or of those of one colour after the other."""
         call = f"{function_name(module, self, 'moments')}(s, c)"
         return put_computed(module, self, {m.name: m.dims for m in taken.moments}, call)
 
+    def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
+        """The statements of the formulas of moments."""
+        from gibbsppl.code.lowering.readings import lower_formulas  # noqa: PLC0415  (if compiled)
+
+        lower_formulas(workshop, self, taken.given, _moments(taken))
+
     def functions_by_mode(self, module: Module, taken: Any) -> list[str]:
         """The function of the mode: a formula of natural parameters."""
+        found = self._mode(module.dims(self.statement), taken)
+        extra = partner_sizes(self, module.graph.sizes)
+        return [computing_function(module, self, "mode", taken.given, (found,), extra)]
+
+    def _mode(self, dims: tuple[Dim, ...], taken: Any) -> Computed:
+        """The mode, which is not at an end of the support."""
         (array,) = self.variables
-        dims, support = module.dims(self.statement), self.statement.support
+        support = self.statement.support
         told = f"The mode of {self.statement.target}"
         ends = sp.sympify(support.lower), sp.sympify(support.upper)
         ends = (sp.S.Zero, sp.S.One) if support.kind == "simplex" else ends
         has_ends = support.kind in ("real", "simplex") and not support.is_discrete
         has_ends = has_ends and not self.bounds
         is_inside = has_ends and all(e.is_number for e in ends) and ends != (-sp.oo, sp.oo)
-        found = Computed(array, dims, taken.formula_of_mode, told, ends if is_inside else None)
-        extra = partner_sizes(self, module.graph.sizes)
-        return [computing_function(module, self, "mode", taken.given, (found,), extra)]
+        return Computed(array, dims, taken.formula_of_mode, told, ends if is_inside else None)
 
     def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
         """The mode of all elements, or of those of one colour after the other."""
@@ -61,6 +74,13 @@ class ClosedDraw(FamilyDraw):
         call = f"{function_name(module, self, 'mode')}(s, c)"
         dims = {self.variables[0]: module.dims(self.statement)}
         return put_computed(module, self, dims, call)
+
+    def lower_by_mode(self, workshop: Workshop, taken: Any) -> None:
+        """The statement of the formula of the mode."""
+        from gibbsppl.code.lowering.readings import lower_formulas  # noqa: PLC0415  (if compiled)
+
+        found = self._mode(workshop.dims(self.variables[0]), taken)
+        lower_formulas(workshop, self, taken.given, (found,))
 
     def log_normalised(self, normaliser: Any) -> Floats | None:
         """The row's log density less its log partition."""
@@ -113,3 +133,9 @@ class ClosedDraw(FamilyDraw):
             ("The natural parameters", derivation.summed(self.parameters)),
             ("The parameters read off", parameters_told(self, derivation.graph)),
         ]
+
+
+def _moments(taken: Any) -> tuple[Computed, ...]:
+    """The moments that a step takes, each with its formula."""
+    pairs = zip(taken.moments, taken.formulas, strict=True)
+    return tuple(Computed(m.name, m.dims, f, m.told) for m, f in pairs)

@@ -104,12 +104,12 @@ class JointDraw(QuadraticDraw):
 
     def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
         """The means and covariances of all elements, and the entropy."""
-        drawn, wanted = joint_name(module, self), wanted_name(module, self, taken.moments[:-1])
+        wanted = wanted_name(module, self, taken.moments[:-1])
         means = {m.of[0]: m.name for m in taken.moments if m.what == X}
         known = ", ".join(f'"{a}": s["{n}"]' for a, n in means.items())
         given = f"{{{known}}}, {module.functions[self.name]}(s, c)"
         entropy = taken.moments[-1].name
-        return [f's.update(c["{drawn}"].moments({given}, c["{wanted}"], "{entropy}"))']
+        return [f's.update(c["{wanted}"].of({given}, "{entropy}"))']
 
     def lines_by_mode(self, module: Module, taken: Any) -> list[str]:
         """The means of all elements, where the density is largest."""
@@ -122,6 +122,19 @@ class JointDraw(QuadraticDraw):
         from gibbsppl.code.lowering.joint import lower_joint  # noqa: PLC0415  (if compiled)
 
         lower_joint(workshop, self)
+
+    def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
+        """The means and covariances of all elements, and the entropy."""
+        from gibbsppl.code.lowering.averages import lower_averages  # noqa: PLC0415  (if compiled)
+
+        lower_averages(workshop, self, taken.moments)
+
+    def lower_by_mode(self, workshop: Workshop, taken: Any) -> None:
+        """The means of all elements."""
+        from gibbsppl.code.lowering.averages import lower_mean  # noqa: PLC0415  (if compiled)
+
+        del taken
+        lower_mean(workshop, self)
 
     def drawing_function(self, module: Module) -> str:
         """The function of what a pencil is drawn from."""

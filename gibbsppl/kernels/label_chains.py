@@ -160,10 +160,30 @@ class ChainDraw(LabelDraw):
         """A joint draw of the labels of each chain."""
         from gibbsppl.code.lowering.draws import lower_chain  # noqa: PLC0415  (if compiled)
 
-        size, along = self.conditional.size, workshop.dims(self.name)[self.axis]
-        dims = {PREVIOUS: size, LABEL: size, self.step: workshop.size(along) - 1}
-        with workshop.with_dims(dims):
+        with workshop.with_dims(self._own_dims(workshop)):
             lower_chain(workshop, self, self.weights, self.transitions)
+
+    def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
+        """The probabilities of labels and of neighbours, and the entropy."""
+        from gibbsppl.code.lowering.readings import lower_chain_shares  # noqa: PLC0415
+
+        found = {m.what: m.name for m in taken.moments}
+        names = found["probabilities"], found["pairs"], found["entropy"]
+        with workshop.with_dims(self._own_dims(workshop)):
+            lower_chain_shares(workshop, self, self.weights, self.transitions, names)
+
+    def lower_by_mode(self, workshop: Workshop, taken: Any) -> None:
+        """The likeliest labels of each chain, together."""
+        from gibbsppl.code.lowering.readings import lower_likeliest_chain  # noqa: PLC0415
+
+        del taken
+        with workshop.with_dims(self._own_dims(workshop)):
+            lower_likeliest_chain(workshop, self, self.weights, self.transitions)
+
+    def _own_dims(self, workshop: Workshop) -> dict[Dim, int]:
+        """The sizes of the dims of labels, and of the positions of those before."""
+        size, along = self.conditional.size, workshop.dims(self.name)[self.axis]
+        return {PREVIOUS: size, LABEL: size, self.step: workshop.size(along) - 1}
 
     def _draws_all(self, module: Module) -> bool:
         """Whether no label of the array is known."""

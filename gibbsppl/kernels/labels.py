@@ -128,6 +128,20 @@ class FiniteDraw(LabelDraw):
 
         lower_labels(workshop, self, self.weights, self.conditional.label)
 
+    def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
+        """The probability of each label, and the entropy."""
+        from gibbsppl.code.lowering.readings import lower_shares  # noqa: PLC0415  (if compiled)
+
+        shares, entropy = (m.name for m in taken.moments)
+        lower_shares(workshop, self, self.weights, self.conditional.label, (shares, entropy))
+
+    def lower_by_mode(self, workshop: Workshop, taken: Any) -> None:
+        """The likeliest label of each element."""
+        from gibbsppl.code.lowering.readings import lower_likeliest  # noqa: PLC0415  (if compiled)
+
+        del taken
+        lower_likeliest(workshop, self, self.weights, self.conditional.label)
+
     def in_row(self, module: Module) -> dict[str, str]:
         """The generator of log weights, if there is one."""
         name = name_by_colour(module, self)

@@ -113,7 +113,7 @@ class _Reading:
         """The schedule with the steps read as asked."""
         q = Expectation.of(self.graph, self.averages.values())
         for averages in self.averages.values():
-            _ = averages.always
+            _ = averages.always, averages.entropy
         inner = q.without([a for n, a in self.averages.items() if n in self.imputed])
         conditionals = [self._conditional(step, q) for step in self.source.steps]
         try:

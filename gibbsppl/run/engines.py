@@ -135,6 +135,17 @@ class Compiled:
         self._put_back(chain, arrays, count)
         return count
 
+    def monitored(self, chain: Chain, at_most: int) -> list[Any]:
+        """As many whole sweeps as take about a tenth of a second: the outputs, after each."""
+        count = max(1, min(int(self.a_call), at_most))
+        arrays, outputs = self.loops.arrays_of(chain.state), self.loops.outputs()
+        found = [np.empty((count, *a.shape)) for a in outputs.values()]
+        records = [*self.loops.unrecorded()[: -len(found)], *found]
+        recorded = Recorded(count, 1, outputs, records, self.loops.sweep_value.deferred)
+        self._timed(self.record(chain, arrays, recorded), count)
+        self._put_back(chain, arrays, count)
+        return found
+
     def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
         """As many draws as take about a tenth of a second."""
         outputs = self.loops.outputs()

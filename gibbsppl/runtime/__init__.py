@@ -9,8 +9,8 @@ All that a generated module calls is exported here. The rooms:
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave` and `concave_one`, on `concave_search` and `chords`
-- joint draws: `joint`, with `layouts` and `factors` of sparse precision matrices, `pencils`,
-  `least_squares` for centres
+- joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
+  matrices, `pencils`, `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`,
   `mixtures` of these; of a part of an array, by colour, one by one: `selections`
@@ -22,6 +22,7 @@ All that a generated module calls is exported here. The rooms:
 - types of arguments and results: `types`
 """
 
+from gibbsppl.runtime.averages import JointMoments
 from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
     log_concave,
@@ -269,6 +270,7 @@ __all__ = [
     "FewLogOdds",
     "Groups",
     "Joint",
+    "JointMoments",
     "KnownLogOdds",
     "LogWeights",
     "LookedUp",

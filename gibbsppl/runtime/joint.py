@@ -43,10 +43,6 @@ Pair = tuple[str, tuple[Wholes, ...], str, tuple[Wholes, ...]]
 Given = tuple[Mapping[str, tuple[Numbers, Numbers]], Sequence[Numbers]]
 
 
-# What is asked for: the mean of an array, or covariances, by the numbers of both elements.
-Wanted = str | tuple[Ints, Ints]
-
-
 # Both elements of each entry of a pair, by number among those drawn and in their arrays; the shape.
 End = tuple[Ints, Ints, Ints, Ints, tuple[int, ...]]
 
@@ -194,14 +190,14 @@ class Joint:
     def assembled(self, state: State, given: Given) -> tuple[Floats, Floats]:
         """The linear coefficients and the stored entries of the precision, of elements drawn."""
         linear = self.flat({name: one for name, (one, _) in given[0].items()})
-        coefficients = self._coefficients(given)
+        coefficients = self.coefficients(given)
         for number, at, row, name, read in self.beside:
             known = np.asarray(state[name], dtype=float).ravel()[read]
             linear += np.bincount(row, coefficients[self.pairs[number][0] + at] * known, self.size)
         weighted = coefficients[self.sources] * self.weights
         return linear, np.bincount(self.slots, weighted, self.stored)  # type: ignore[return-value]  # floats
 
-    def _coefficients(self, given: Given) -> Floats:
+    def coefficients(self, given: Given) -> Floats:
         """The coefficients of squares, then the coefficients of all pairs."""
         own, pairs = given
         found = np.empty(self.pairs[-1][1] if self.pairs else self.size)
@@ -233,7 +229,7 @@ class Joint:
         each element; the product of a pair is part of the term of one of the two.
         """
         linear, filled = self.assembled(state, given)
-        coefficients = self._coefficients(given)
+        coefficients = self.coefficients(given)
         sources, i, j = self.entries
         both = np.stack([linear, np.zeros(self.size)], axis=1)
         solved = self._solved(filled, both, rng.standard_normal(self.size))
@@ -246,7 +242,7 @@ class Joint:
 
     def precision(self, given: Given) -> Floats:
         """The precision matrix of the elements drawn, with all of its zeros."""
-        coefficients = self._coefficients(given)
+        coefficients = self.coefficients(given)
         sources, i, j = self.entries
         matrix = np.zeros((self.size, self.size))
         np.add.at(matrix, (i, j), -coefficients[sources])
@@ -260,7 +256,7 @@ class Joint:
         """
         if not self.size:
             return 1.0, np.zeros(0)
-        coefficients = self._coefficients(given)
+        coefficients = self.coefficients(given)
         sources, i, j = self.entries
         own = np.bincount(i[i == j], coefficients[sources[i == j]], self.size)
         unit = np.sqrt(np.maximum(-2.0 * own, np.finfo(float).tiny))
@@ -290,29 +286,12 @@ class Joint:
         variances = np.diagonal(self._solved(filled, np.eye(self.size)))
         return self.placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
 
-    def moments(
-        self, state: State, given: Given, wanted: Mapping[str, Wanted], entropy: str
-    ) -> dict[str, Numbers]:
-        """Means, variances and covariances of elements as arrays, and the entropy, by name.
-
-        ``state`` has the values of elements that are known.
-        """
+    def covariance(self, state: State, given: Given) -> tuple[Floats, Floats]:
+        """The means and the whole covariance matrix of the elements drawn."""
         linear, filled = self.assembled(state, given)
         both = np.concatenate([linear[:, None], np.eye(self.size)], axis=1)
         solved = self._solved(filled, both)
-        mean, covariance = solved[:, 0], solved[:, 1:]
-        means = self.placed(state, mean)
-        found: dict[str, Numbers] = {}
-        for name, of in wanted.items():
-            if isinstance(of, str):
-                found[name] = means[of]
-            else:
-                i, j = of
-                inside = (i >= 0) & (j >= 0)
-                found[name] = np.where(inside, covariance[i, j], 0.0)
-        _, log_det = np.linalg.slogdet(covariance)
-        found[entropy] = (log_det + self.size * (1 + math.log(2 * math.pi))) / 2
-        return found
+        return solved[:, 0], solved[:, 1:]
 
     def number(self, name: str, *indices: Wholes) -> Ints:
         """The numbers, among all elements drawn, of some elements of an array; -1 of all others."""

@@ -34,6 +34,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.runtime.eliminations import elimination_of
 from gibbsppl.runtime.factors import Band, BlockDiagonal, Sparse
 from gibbsppl.runtime.joint import Joint
@@ -140,6 +141,60 @@ def tables_of(joint: Joint) -> Tables:
         beside=tuple(Beside(*b) for b in joint.beside),
         arguments=(*layout, joint.border, np.argsort(rank)),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Covariances that are asked for, as kernels of `gibbsppl.runtime.loops.averages` take them.
+
+    The numbers of both elements in the order of factorisation (-1: a known element), and where the
+    entry of the inverse for both is among what is stored (-1: nowhere).
+    """
+
+    first: Ints
+    second: Ints
+    slots: Ints
+
+
+def asked_of(joint: Joint, tables: Tables, first: Ints, second: Ints) -> Asked:
+    """The tables of covariances of elements by their numbers; -1 for a known element.
+
+    Raises `NotLoweredError` where the factor has no entry for both.
+    """
+    order = tables.arguments[-1]
+    assert isinstance(order, np.ndarray)
+    rank = np.append(np.argsort(order), -1)
+    one, other = rank[first], rank[second]
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    inner = np.flatnonzero((low >= 0) & (high < joint.size - joint.border))
+    i, j = high[inner], low[inner]
+    slots = np.full(len(one), -1)
+    match joint.storage:
+        case BlockDiagonal(shapes) as blocks:
+            sizes = np.repeat([n for _, n in shapes], [c for c, _ in shapes])
+            block = np.repeat(np.arange(len(sizes)), sizes)
+            found = np.where(block[i] == block[j], blocks.slots(i, j)[0][: len(i)], -1)
+        case Band(_, width) as band:
+            found = np.where(i - j <= width, band.slots(i, j)[0], -1)
+            _check_all(joint, found)
+        case Sparse() as pattern:
+            elimination = elimination_of(pattern)
+            found = np.minimum(elimination.slots(i, j)[0], elimination.size - 1)
+            column = np.searchsorted(elimination.starts, found, side="right") - 1
+            found = np.where((elimination.rows[found] == i) & (column == j), found, -1)
+            _check_all(joint, found)
+        case storage:
+            raise TypeError(storage)
+    slots[inner] = found
+    return Asked(one, other, slots)
+
+
+def _check_all(joint: Joint, slots: Ints) -> None:
+    """An error where a covariance is of two elements that the factor does not tie."""
+    if (slots < 0).any():
+        raise NotLoweredError(
+            f"{', '.join(joint.arrays)}: a covariance of elements that the factor does not tie."
+        )
 
 
 def pencil_tables(pencil: Pencil) -> tuple[Floats, Floats, Floats, Ints]:

@@ -30,6 +30,11 @@ COSTS: Mapping[str, Cost] = {
     "label_in_buckets": Cost(15e-6),  # (NumPy weighs all labels, in loops of its own)
     "chain": Cost(300e-6, 80e-9),
     "chain_by_step": Cost(300e-6, 80e-9),
+    "probabilities": Cost(30e-6, 12e-9),
+    "likeliest": Cost(15e-6, 2e-9),
+    "chain_probabilities": Cost(400e-6, 1e-6),
+    "likeliest_chain": Cost(300e-6, 0.1e-6),
+    **dict.fromkeys(("averaged_blocks", "averaged_band", "averaged_sparse"), Cost(150e-6)),
     "concave": Cost(80e-6, many=1.8e-3),
     "slice": Cost(15e-6, many=0.2e-3),
     "slice_whole": Cost(15e-6, many=0.2e-3),

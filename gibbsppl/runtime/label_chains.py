@@ -122,8 +122,9 @@ def chain_probabilities(
     count, sequences, size = own.logs.weights.shape
     pairs = np.zeros((count, sequences, size, size))
     labels = _smoothed(own, pairs)
-    inner = labels[1:-1] if count > 1 else -labels
-    entropy = np.sum(xlogy(inner, inner)) - np.sum(xlogy(pairs, pairs))
+    # (of labels that are in two pairs, once; a label alone is in none)
+    times, inner = (1, labels[1:-1]) if count > 1 else (-1, labels)
+    entropy = times * np.sum(xlogy(inner, inner)) - np.sum(xlogy(pairs, pairs))
     return own.in_array(labels), own.in_array(pairs), entropy
 
 

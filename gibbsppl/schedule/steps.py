@@ -261,12 +261,12 @@ class Step:
     def lower_by_mode(self, workshop: Any, taken: Any) -> None:
         """The statements that put the variable to the mode, in a sweep as a value."""
         del workshop, taken
-        raise NotLoweredError(f"{self.name}: a mode, which is looked for in NumPy alone.")
+        raise NotLoweredError(f"{self.name}: a search for the mode.")
 
     def lower_by_mean(self, workshop: Any, taken: Any) -> None:
         """The statements that take the moments, in a sweep as a value."""
         del workshop, taken
-        raise NotLoweredError(f"{self.name}: moments, which are taken in NumPy alone.")
+        raise NotLoweredError(f"{self.name}: the moments of its conditional.")
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:

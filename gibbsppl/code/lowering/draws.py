@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import sympy as sp
@@ -46,7 +47,7 @@ def lower_family(w: Workshop, step: FamilyDraw) -> None:
     kernel = step.draw_function
 
     def draw() -> None:
-        written = _written(w, chosen)
+        written = written_for(w, chosen)
         own = [tuple(w.span(a) for a in p.axes if a in event) for p in step.parameters]
         found = [
             Argument(written(p, f"{array}_eta_{j}"), o)
@@ -60,7 +61,7 @@ def lower_family(w: Workshop, step: FamilyDraw) -> None:
         drawn_into(w, step, chosen, kernel, tuple(found), tuple(map(w.span, event)))
 
     with with_maintained(w, step.kept):
-        _carried_out(w, chosen, draw)
+        carried_out(w, chosen, draw)
 
 
 def lower_labels(w: Workshop, step: LabelDraw, weights: NaturalParameter, label: Dim) -> None:
@@ -69,15 +70,15 @@ def lower_labels(w: Workshop, step: LabelDraw, weights: NaturalParameter, label:
     array, labels = step.variables[0], step.labels
 
     def draw() -> None:
-        weight = _written(w, chosen)(weights, f"{array}_log_weights")
+        weight = written_for(w, chosen)(weights, f"{array}_log_weights")
         arguments = (Argument(weight, (w.span(label),)),)
         drawn_into(w, step, chosen, "labels", arguments, (), lower=labels.start)
 
     with w.with_dims({label: len(labels)}):
-        _carried_out(w, chosen, draw)
+        carried_out(w, chosen, draw)
 
 
-def _written(w: Workshop, chosen: Selection) -> Callable[[NaturalParameter, str], Expr]:
+def written_for(w: Workshop, chosen: Selection) -> Callable[[NaturalParameter, str], Expr]:
     """How the parameters of a draw are computed: for all elements, or for the one that is drawn."""
 
     def written(p: NaturalParameter, name: str) -> Expr:
@@ -86,7 +87,7 @@ def _written(w: Workshop, chosen: Selection) -> Callable[[NaturalParameter, str]
     return written
 
 
-def _carried_out(w: Workshop, chosen: Selection, draw: Callable[[], None]) -> None:
+def carried_out(w: Workshop, chosen: Selection, draw: Callable[[], None]) -> None:
     """A draw, inside of a loop where elements are drawn one by one."""
     if chosen.one_by_one:
         with w.inside(*chosen.over):
@@ -161,6 +162,38 @@ def lower_chain(
     w: Workshop, step: LabelDraw, weights: NaturalParameter, transitions: NaturalParameter
 ) -> None:
     """A joint draw of the labels of hidden Markov chains."""
+    array = step.variables[0]
+    chain = chain_arguments(w, step, weights, transitions)
+    target = Element(array, positions(w.dims(array)))
+    arguments = (
+        *chain.weights,
+        Argument(Number(step.labels.start)),
+        Argument(target, chain.own, as_is=True),
+        chain.known,
+    )
+    kernel = "chain_by_step" if chain.is_by_step else "chain"
+    w.add(Draw((target,), kernel, arguments, chain.over, chain.own, note=step.name))
+
+
+@dataclass(frozen=True, slots=True)
+class ChainArguments:
+    """The arguments of kernels of chains: log weights, those of neighbours, which are known.
+
+    There is a chain along ``own`` at each position of ``over``; ``is_by_step``: neighbours have
+    weights of their own at each.
+    """
+
+    weights: tuple[Argument, Argument]
+    known: Argument
+    over: tuple[Span, ...]
+    own: tuple[Span, ...]
+    is_by_step: bool
+
+
+def chain_arguments(
+    w: Workshop, step: LabelDraw, weights: NaturalParameter, transitions: NaturalParameter
+) -> ChainArguments:
+    """The arguments of kernels of the labels of hidden Markov chains."""
     array, dims, axis = step.variables[0], w.dims(step.variables[0]), step.axis
     assert axis is not None
     along = dims[axis]
@@ -170,17 +203,15 @@ def lower_chain(
     extra = tuple(a for a in transitions.axes[2:] if a not in dims)
     before = tuple(w.span(a) for a in (*extra, *transitions.axes[:2]))
     over = tuple(w.span(d) for d in dims if d != along)
-    target, own = Element(array, positions(dims)), (w.span(along),)
+    own = (w.span(along),)
     known = w.given(f"{array}_is_known", tuple(d.name for d in dims), _known(w, step))
-    arguments = (
-        Argument(weight, (*own, w.span(label))),
-        Argument(moves, before),
-        Argument(Number(step.labels.start)),
-        Argument(target, own, as_is=True),
+    return ChainArguments(
+        (Argument(weight, (*own, w.span(label))), Argument(moves, before)),
         Argument(Element(known, positions(dims)), own, as_is=True),
+        over,
+        own,
+        bool(extra),
     )
-    kernel = "chain_by_step" if extra else "chain"
-    w.add(Draw((target,), kernel, arguments, over, own, note=step.name))
 
 
 def _known(w: Workshop, step: LabelDraw) -> np.ndarray:

@@ -6,7 +6,7 @@ The places of all coefficients are tables, made once from the layout of the matr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +19,6 @@ from gibbsppl.code.arrays.expressions import (
     Expr,
     Number,
     Position,
-    Size,
     Span,
     at,
     product,
@@ -58,9 +57,16 @@ def _with_matrix(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
 
 
 def with_coefficients(
-    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables
+    w: Workshop,
+    step: QuadraticDraw,
+    joint: Joint,
+    tables: Tables,
+    known: Mapping[str, str] | None = None,
 ) -> tuple[Argument, ...]:
-    """The arguments of a kernel, once the matrix and the linear coefficients have been filled."""
+    """The arguments of a kernel, once the matrix and the linear coefficients have been filled.
+
+    Arrays of which elements are ``known`` have the values of these by other names.
+    """
     stem = "_".join(step.variables)
     drawn, linear = _linear(w, step, joint, tables)
     stored = w.own_dim(f"{stem}_entries", tables.stored + 1)
@@ -72,12 +78,12 @@ def with_coefficients(
         _add(w, filled, slots, _times(squares, -2), f"{name}_squares", name)
     for n, pair in enumerate(step.pairs):
         _add_pair(w, filled, pair, tables, n)
-        _add_beside(w, linear, pair, tables, n)
-    found = [_whole(filled, stored), _whole(linear, drawn)]
+        _add_beside(w, linear, pair, tables, n, known or {})
+    found = [whole(filled, stored), whole(linear, drawn)]
     for k, value in enumerate(tables.arguments):
         if isinstance(value, np.ndarray):
             span = w.own_dim(f"{stem}_layout_{k}", len(value))
-            found.append(_whole(w.given(f"{stem}_layout_{k}", (span.dim,), value), span))
+            found.append(whole(w.given(f"{stem}_layout_{k}", (span.dim,), value), span))
         else:
             found.append(Argument(Number(int(value))))
     return tuple(found)
@@ -95,11 +101,11 @@ def _with_pencil(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
     w.add(Let(scales, (count,), ZERO))
     for k, scale in enumerate(step.pencil.scales):
         w.add(Store(Element(scales, (Number(k),)), w.expr(scale)))
-    found = [_whole(linear, drawn), _whole(scales, count)]
+    found = [whole(linear, drawn), whole(scales, count)]
     for k, values in enumerate(pencil_tables(pencil)):
         spans = [w.own_dim(f"{stem}_pencil_{k}_{a}", n) for a, n in enumerate(values.shape)]
         name = w.given(f"{stem}_pencil_{k}", tuple(s.dim for s in spans), values)
-        found.append(_whole(name, *spans))
+        found.append(whole(name, *spans))
     _draw(w, step, joint, "pencil", tuple(found), tables.arrays)
 
 
@@ -176,7 +182,9 @@ def _of_pair(w: Workshop, pair: Pair, stem: str, values: np.ndarray) -> Element:
     return Element(table, tuple(Position(r.dim.name, -r.start) for r in pair.place))
 
 
-def _add_beside(w: Workshop, linear: str, pair: Pair, tables: Tables, n: int) -> None:
+def _add_beside(
+    w: Workshop, linear: str, pair: Pair, tables: Tables, n: int, names: Mapping[str, str]
+) -> None:
     """Add products with elements that are known to the coefficients of the others."""
     shape = tuple(len(r) for r in pair.place)
     for b in tables.beside:
@@ -198,7 +206,8 @@ def _add_beside(w: Workshop, linear: str, pair: Pair, tables: Tables, n: int) ->
         sizes = tuple(w.size(d) for d in w.dims(b.array))
         own = np.unravel_index(b.positions, sizes) if sizes else ()
         known = Element(
-            b.array, tuple(table(f"{stem}_at_{k}", np.asarray(i)) for k, i in enumerate(own))
+            names.get(b.array, b.array),
+            tuple(table(f"{stem}_at_{k}", np.asarray(i)) for k, i in enumerate(own)),
         )
         rows = table(f"{stem}_row", b.rows)
         w.add(Add(linear, (rows,), product([value, known]), (span,)))
@@ -223,16 +232,13 @@ def _draw(
         put_values(w, joint, own, values)
 
 
-def put_values(w: Workshop, joint: Joint, own: Drawn, values: str) -> None:
-    """The values of one array, where they belong."""
-    dims, free = w.dims(own.name), joint.drawn[own.name]
+def put_values(
+    w: Workshop, joint: Joint, own: Drawn, values: str, into: str | None = None
+) -> None:
+    """The values of one array, where they belong: in the array, or in another one."""
+    dims, free, array = w.dims(own.name), joint.drawn[own.name], into or own.name
     if free.all():
-        place_in: Expr = Number(own.start)
-        for d in dims:
-            place_in = _plus_scaled(place_in, d, dims)
-        target = Element(own.name, positions(dims))
-        over = tuple(map(w.span, dims))
-        w.add(Store(target, Element(values, (place_in,)), over))
+        put_whole(w, array, dims, values, own.start)
         return
     span = w.own_dim(f"{own.name}_put", len(own.positions))
     along = Position(span.dim)
@@ -242,16 +248,25 @@ def put_values(w: Workshop, joint: Joint, own: Drawn, values: str) -> None:
         for d, i in zip(dims, at_axes, strict=True)
     )
     value = Element(values, (Apply("+", (along, Number(own.start))),))
-    w.add(Store(Element(own.name, indices), value, (span,)))
+    w.add(Store(Element(array, indices), value, (span,)))
 
 
-def _plus_scaled(place_in: Expr, dim: Dim, dims: Sequence[Dim]) -> Expr:
+def put_whole(w: Workshop, array: str, dims: Sequence[Dim], values: str, start: int) -> None:
+    """The values of a whole array, which begin at some place of others."""
+    place_in: Expr = Number(start)
+    for d in dims:
+        place_in = _plus_scaled(w, place_in, d, dims)
+    target = Element(array, positions(dims))
+    w.add(Store(target, Element(values, (place_in,)), tuple(map(w.span, dims))))
+
+
+def _plus_scaled(w: Workshop, place_in: Expr, dim: Dim, dims: Sequence[Dim]) -> Expr:
     """A place_in position, plus the part of a dim."""
-    inner = [Size(d.name) for d in dims[dims.index(dim) + 1 :]]
+    inner = [w.span(d).stop for d in dims[dims.index(dim) + 1 :]]
     step = product([Position(dim.name), *inner])
     return step if place_in == ZERO else Apply("+", (place_in, step))
 
 
-def _whole(array: str, *spans: Span) -> Argument:
+def whole(array: str, *spans: Span) -> Argument:
     """A whole array as an argument."""
     return Argument(Element(array, tuple(Position(s.dim) for s in spans)), spans, as_is=True)

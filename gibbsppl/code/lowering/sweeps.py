@@ -18,6 +18,7 @@ from gibbsppl.code.arrays.sweeps import DEFERRED, Array, Kind, Sweep, every, nam
 from gibbsppl.code.interweaving import together
 from gibbsppl.code.lowering.composed import lower_turn
 from gibbsppl.code.lowering.forms import begin_forms, renew_forms, with_forms
+from gibbsppl.code.lowering.parameters import merged
 from gibbsppl.code.lowering.stand_ins import computed, put_back
 from gibbsppl.code.lowering.units import lower_units
 from gibbsppl.code.lowering.workshop import Workshop
@@ -31,8 +32,13 @@ from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
-def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> Sweep:
-    """The sweep of a schedule as a value; ``constants`` are those of the program in NumPy."""
+def lowered(
+    schedule: Schedule, data: Values, constants: Mapping[str, Any], *, is_fit: bool = False
+) -> Sweep:
+    """The sweep of a schedule as a value; ``constants`` are those of the program in NumPy.
+
+    Of a fit the bound is monitored, else named functions of the state.
+    """
     w = Workshop.of(schedule, data, constants)
     for part in schedule.parts:
         computed(w, part)
@@ -51,14 +57,11 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
         put_back(w, part)
     statements = tuple(w.statements)
     with w.apart() as found:
-        for d in schedule.graph.deterministics:
-            value = w.expr(renamed_apart(d.value, d.dims))
-            w.add(Let(d.name, tuple(map(w.span, d.dims)), value))
-        for name in w.walks:
-            w.add(*_rate(name))
-    outputs = (*(d.name for d in schedule.graph.deterministics), *map(rate_of, w.walks))
+        outputs = _bounded(w) if is_fit else _monitored(w)
     tables = (*w.tables.values(), *w.groups.tables)
     arrays = w.arrays | arrays_of(w, (*statements, *found))
+    of_model = (d for n in arrays if n in w.graph.variables for d in w.graph.variables[n].dims)
+    copies = {d.name: w.size(d) for d in of_model if d not in w.graph.sizes}
     return Sweep(
         schedule.graph.name,
         arrays,
@@ -66,9 +69,27 @@ def lowered(schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> S
         monitors=tuple(found),
         outputs=outputs,
         tables=tables,
-        sizes=w.own_sizes,
+        sizes=w.own_sizes | copies,
         deferred=put_off,
     )
+
+
+def _bounded(w: Workshop) -> tuple[str, ...]:
+    """The statements that compute the evidence lower bound, and its name."""
+    name = w.fresh("bound")
+    w.add(Let(name, (), merged(w, w.schedule.bound)))
+    return (name,)
+
+
+def _monitored(w: Workshop) -> tuple[str, ...]:
+    """The statements that compute named functions, and rates of walks, and their names."""
+    functions = w.schedule.graph.deterministics
+    for d in functions:
+        value = w.expr(renamed_apart(d.value, d.dims))
+        w.add(Let(d.name, tuple(map(w.span, d.dims)), value))
+    for name in w.walks:
+        w.add(*_rate(name))
+    return (*(d.name for d in functions), *map(rate_of, w.walks))
 
 
 def _lower_deferred(w: Workshop, turn: Turn, put_off: tuple[str, ...]) -> None:

@@ -94,6 +94,118 @@ def chain_by_step(
 
 
 @kernel
+def chain_probabilities(
+    log_weights: Floats,
+    log_transitions: Floats,
+    now: Floats,
+    known: Flags,
+    labels: Floats,
+    pairs: Floats,
+    entropy: Floats,
+) -> None:
+    """The probabilities of labels, and of pairs of neighbours at the later one; the entropy.
+
+    ``log_weights[t, k]`` are overwritten; ``log_transitions`` are as in `chain_by_step`, or one
+    table. Those ``known`` keep the likeliest label of ``now``.
+    """
+    count, size = log_weights.shape
+    held = np.empty(count, dtype=np.int64)
+    for t in range(count):
+        held[t] = np.argmax(now[t])
+    _know(log_weights, 0, held, known)
+    by_step = log_transitions.reshape(log_transitions.size // size**2, size, size)
+    filtered, transitions = np.empty((count, size)), np.empty(by_step.shape)
+    top, running = np.empty(len(by_step)), np.empty(size)
+    for m in range(len(by_step)):
+        top[m] = _exponentials(by_step[m], transitions[m])
+    _filter(log_weights, by_step, transitions, top, filtered)
+    total = 0.0
+    for k in range(size):
+        total += filtered[count - 1, k]
+    for k in range(size):
+        labels[count - 1, k] = filtered[count - 1, k] / total
+    entropy[0] = _entropy(labels[count - 1])
+    pairs[0] = 0.0
+    for t in range(count - 2, -1, -1):
+        m = t if len(by_step) > 1 else 0
+        labels[t] = 0.0
+        for after in range(size):
+            share = labels[t + 1, after]
+            largest, total = 0.0, 0.0
+            for k in range(size):
+                running[k] = filtered[t, k] * transitions[m, k, after]
+                largest = max(largest, running[k])
+                total += running[k]
+            if share > 0.0 and not largest >= LARGE:
+                total = _weights_led_to(log_weights, filtered, by_step[m], t, after, running)
+            scale = share / total if share > 0.0 else 0.0
+            for k in range(size):
+                pairs[t + 1, k, after] = running[k] * scale
+                labels[t, k] += pairs[t + 1, k, after]
+        entropy[0] += _entropy_before(pairs[t + 1], labels[t + 1])
+
+
+@kernel
+def _entropy_before(pairs: Floats, shares: Floats) -> float:
+    """The entropy of a label given the one after it, which has ``shares``."""
+    total = 0.0
+    for after in range(len(shares)):
+        for k in range(len(shares)):
+            both = pairs[k, after]
+            if both > 0.0:
+                total -= both * np.log(both / shares[after])
+    return total
+
+
+@kernel
+def _entropy(shares: Floats) -> float:
+    """The entropy of the probabilities of labels."""
+    total = 0.0
+    for share in shares:
+        if share > 0.0:
+            total -= share * np.log(share)
+    return total
+
+
+@kernel
+def likeliest_chain(
+    log_weights: Floats,
+    log_transitions: Floats,
+    lower: int,
+    now: Integers,
+    known: Flags,
+    out: Integers,
+) -> None:
+    """The likeliest labels of a chain, together, into ``out``; arguments as of `chain_by_step`.
+
+    By dynamic programming (A. J. Viterbi, 1967, IEEE Transactions on Information Theory 13).
+    """
+    count, size = log_weights.shape
+    _know(log_weights, lower, now, known)
+    by_step = log_transitions.reshape(log_transitions.size // size**2, size, size)
+    before = np.empty((count, size), dtype=np.int64)
+    for t in range(1, count):
+        m = t - 1 if len(by_step) > 1 else 0
+        for k in range(size):
+            best = 0
+            for j in range(1, size):
+                held = log_weights[t - 1, best] + by_step[m, best, k]
+                if log_weights[t - 1, j] + by_step[m, j, k] > held:
+                    best = j
+            before[t, k] = best
+            log_weights[t, k] += log_weights[t - 1, best] + by_step[m, best, k]
+    label = 0
+    for k in range(1, size):
+        if log_weights[count - 1, k] > log_weights[count - 1, label]:
+            label = k
+    if not log_weights[count - 1, label] > -np.inf:
+        raise ValueError("no labels are possible: every sequence of them has probability zero")
+    for t in range(count - 1, -1, -1):
+        out[t] = label + lower
+        label = before[t, label] if t > 0 else label
+
+
+@kernel
 def _filter(
     log_weights: Floats,
     log_transitions: Floats,
@@ -238,13 +350,31 @@ def _led_to(
     out: Floats,
 ) -> float:
     """The running sums of the weights of labels, given the label after, where all are small."""
+    total = 0.0
+    _weights_led_to(log_weights, filtered, log_transitions, t, after, out)
+    for k in range(len(out)):
+        total += out[k]
+        out[k] = total
+    return total
+
+
+@kernel
+def _weights_led_to(
+    log_weights: Floats,
+    filtered: Floats,
+    log_transitions: Floats,
+    t: int,
+    after: int,
+    out: Floats,
+) -> float:
+    """The weights of labels, given the label after, where all are small; the sum of them."""
     log_top, total = -np.inf, 0.0
     for k in range(len(out)):
         out[k] = _log_of(log_weights, filtered, t, k) + log_transitions[k, after]
         log_top = max(log_top, out[k])
     for k in range(len(out)):
-        total += np.exp(out[k] - log_top)
-        out[k] = total
+        out[k] = np.exp(out[k] - log_top)
+        total += out[k]
     return total
 
 

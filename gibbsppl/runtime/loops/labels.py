@@ -1,4 +1,4 @@
-"""Draws of one label from log weights."""
+"""Draws of one label from log weights, its probabilities, and the likeliest one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import inlined, kernel
+from .blocks import exp_not_above_1
 
 APART: Mapping[str, str] = {}
 
@@ -22,6 +23,39 @@ def labels(rng: Generator, weights: Floats) -> int:
         total += weights[k]
         weights[k] = total
     return _passed(weights, rng.random())
+
+
+@kernel
+def probabilities(weights: Floats, out: Floats, entropy: Floats) -> None:
+    """The probability of each label, from log weights, and the entropy, into ``entropy[0]``.
+
+    The log weights are overwritten. With gaps ``g`` from the largest, and shares ``p``, it is
+    ``log(sum(exp(g))) - sum(p * g)``.
+    """
+    largest = largest_log(weights)
+    if np.isnan(largest):
+        raise ValueError("no label has a probability, or a weight is not a number")
+    # (loops of which each does little: processors take several numbers at once)
+    for k in range(len(weights)):
+        weights[k] -= largest
+        out[k] = exp_not_above_1(weights[k])
+    total, away = 0.0, 0.0
+    for k in range(len(weights)):
+        total += out[k]
+        away += out[k] * weights[k] if out[k] > 0.0 else 0.0
+    for k in range(len(weights)):
+        out[k] /= total
+    entropy[0] = np.log(total) - away / total
+
+
+@kernel
+def likeliest(weights: Floats) -> int:
+    """The first label with the largest log weight."""
+    best = 0
+    for k in range(1, len(weights)):
+        if weights[k] > weights[best]:
+            best = k
+    return best
 
 
 @inlined
