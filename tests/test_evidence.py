@@ -165,6 +165,19 @@ def test_ordinates_of_several_blocks_are_means_over_runs(name):
     assert 0 < abs(evidence.value - exact) < 4 * evidence.error
 
 
+@pytest.mark.parametrize("name", ["coin", "unknown_variance", "chain"])
+def test_the_bound_of_a_fit_is_below_it(name):
+    sampler, exact = known(name)
+    evidence = found(sampler, "bound")
+
+    rounding = 1e-12 * abs(exact)
+    assert evidence.value <= exact + rounding
+    assert evidence.error == np.inf
+    assert f"at least {evidence.value:.7g}" in str(evidence)
+    # (one variable: q is the posterior)
+    assert (exact - evidence.value < rounding) == (len(sampler.graph.drawn) == 1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [*POWERS, "chib"])
 @pytest.mark.parametrize("name", ["shares", "unknown_variance", "chain", "lattice"])

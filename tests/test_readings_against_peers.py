@@ -160,3 +160,23 @@ def test_a_logit_by_means_is_the_bound_of_jaakkola_and_jordan():
 
     assert_allclose(fit.mean("b"), mean, rtol=1e-7)
     assert_allclose(fit.elbo, bound, rtol=1e-10)
+
+
+def test_a_hidden_markov_model_by_em_is_baum_welch():
+    """Flat priors, so that modes are the maximum of the likelihood; states all start alike."""
+    hmm = pytest.importorskip("hmmlearn.hmm")
+
+    counts = np.array(models.hidden_markov.EARTHQUAKES["counts"])
+    peer = hmm.PoissonHMM(2, init_params="", params="tl", tol=1e-13, n_iter=10_000)
+    peer.startprob_ = np.array([0.5, 0.5])
+    peer.transmat_ = np.array([[0.9, 0.1], [0.2, 0.8]])
+    peer.lambdas_ = np.array([[15.0], [26.0]])
+    peer.fit(counts[:, None])
+    model = models.hidden_markov.model(shape=1, rate=1e-300)
+    best = gp.compile(model).maximise(
+        init={"rate": [15.0, 26.0], "P": [[0.9, 0.1], [0.2, 0.8]]},
+        tolerance=1e-15, progress=False,
+    )  # fmt: skip
+
+    assert_allclose(best.values["rate"], peer.lambdas_[:, 0], rtol=1e-6)
+    assert_allclose(best.values["P"], peer.transmat_, rtol=1e-5)

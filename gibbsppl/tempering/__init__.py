@@ -6,5 +6,5 @@
 - `sampling`: the tempered sampler beside that of the model, and runs
 - `methods`: that of a sampler, `evidence`
 - `evidence`: marginal likelihoods and the methods that find them: `stones` (from log likelihoods at
-  all powers), `chib` (from the normalised densities of conditionals)
+  all powers), `chib` (from the normalised densities of conditionals), the bound of a fit
 """

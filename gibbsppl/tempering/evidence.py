@@ -42,7 +42,8 @@ class Evidence:
     """The log marginal likelihood of a model, with its standard error.
 
     ``value`` is ``log p(data)``, constants included: the log of the integral of the declared
-    density over all latent variables. ``error`` is the Monte Carlo standard error of ``value``.
+    density over all latent variables. ``error`` is the Monte Carlo standard error of ``value``;
+    of a lower bound it is infinite, as no one knows how far above it the evidence is.
     ``method`` says how it was found, ``why`` why in this way, ``work`` how much was drawn;
     ``warnings`` what may be wrong with it.
     """
@@ -55,10 +56,14 @@ class Evidence:
     warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        least = max(self.error, np.spacing(abs(self.value)))
-        digits = max(0, 1 - int(np.floor(np.log10(least))))
+        if np.isinf(self.error):
+            first_line = f"log evidence at least {self.value:.7g}"
+        else:
+            least = max(self.error, np.spacing(abs(self.value)))
+            digits = max(0, 1 - int(np.floor(np.log10(least))))
+            first_line = f"log evidence {self.value:.{digits}f}, standard error {self.error:.2g}"
         lines = (
-            f"log evidence {self.value:.{digits}f}, standard error {self.error:.2g}",
+            first_line,
             f"by {self.method}: {self.why}",
             self.work,
         )
@@ -132,6 +137,17 @@ def _by_ordinates(model: Sampling, compiled: Compile, settings: Run) -> Evidence
     return Evidence(found.value, found.error, CHIB, ABOUT_CHIB, work, told)
 
 
+def _by_bound(model: Sampling, compiled: Compile, settings: Run) -> Evidence:
+    """The bound of a factorised approximation, the best of as many starts as there are chains."""
+    del compiled
+    chains = settings.starts()[0]
+    rng, progress = chains[0].rng, settings.progress
+    fit = model.variational(starts=len(chains), seed=rng, progress=progress)
+    work = f"{counted(len(chains), 'start')}, the best after {counted(len(fit.trace), 'sweep')}"
+    return Evidence(fit.elbo, np.inf, "the variational bound", ABOUT_BOUND, work)
+
+
+ABOUT_BOUND = "the best factorised approximation, less its divergence from the posterior"
 CHIB = "Chib's method"
 ABOUT_CHIB = "each draw has a density, and together they have that of the posterior at a point"
 
@@ -150,6 +166,7 @@ METHODS: Mapping[str, Callable[[Sampling, Compile, Run], Evidence]] = {
         stones.thermodynamic,
     ),
     "chib": _by_ordinates,
+    "bound": _by_bound,
 }
 
 

@@ -49,7 +49,8 @@ class Weighing:
         It is the log of the integral of the declared density over all latent variables, constants
         included. ``method`` is ``"stepping stone"`` (the default, unless the prior is vague) or
         ``"thermodynamic"``, from ``draws`` of each of ``chains`` tempered chains after ``warmup``;
-        or ``"chib"``, from runs of the sampler as it is (docs/tempering.md has the sources).
+        ``"chib"``, from runs of the sampler as it is; or ``"bound"``, the lower bound of a
+        factorised approximation, the best of ``chains`` starts (docs/tempering.md has the sources).
         `RunError` where the prior is improper, so that there is none, or a method does not apply.
 
         >>> import math

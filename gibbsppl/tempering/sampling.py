@@ -69,6 +69,11 @@ class Sampling(Protocol):
     def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
         """The sweep in loops."""
 
+    def variational(
+        self, *, starts: int = 1, seed: np.random.Generator | None = None, progress: bool = True
+    ) -> Any:
+        """A factorised approximation."""
+
 
 Compile = Callable[[Graph, Values, Mapping[str, Any], Mapping[str, Any]], Sampling]
 
