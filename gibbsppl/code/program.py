@@ -33,7 +33,7 @@ import contextlib
 import linecache
 import pickle
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -78,7 +78,7 @@ class Program:
     """The functions of one generated module, with its source."""
 
     source: str
-    prepare: Callable[[Mapping[str, Any]], dict[str, Any]]
+    prepare: Callable[..., dict[str, Any]]
     sweep: Callable[..., None]
     deterministics: Callable[[State, Constants], dict[str, Any]]
     rows: tuple[Step, ...]
@@ -88,6 +88,7 @@ class Program:
     within_sweep: tuple[str, ...] = ()
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     bound: Callable[[State, Constants], Any] | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     def _column(self, of: Callable[[Step], Any]) -> dict[str, Any]:
         """A column of the table, by step; nothing for rows without it."""
@@ -166,6 +167,17 @@ class Program:
         for computed in self.kept.values():
             state |= computed(state, constants)
 
+    def giving(self, functions: Mapping[str, Callable[[State, Constants], Any]]) -> Program:
+        """The program with other functions of some steps' conditionals.
+
+        What these return is drawn from, or averaged, in its sweeps.
+        """
+        made = load(self.source, self.kernels)
+        for name, function in functions.items():
+            made.sweep.__globals__[made.given_rest[name].__name__] = function
+        rows = (replace(r, given_rest=functions.get(r.name, r.given_rest)) for r in made.rows)
+        return replace(made, rows=tuple(rows))
+
     def __reduce__(self) -> tuple[Any, ...]:
         for step, kernel in self.kernels.items():
             try:
@@ -226,4 +238,5 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         within_sweep=module.get("WITHIN_SWEEP", ()),
         kernels=kernels,
         bound=module.get("bound"),
+        sizes=module.get("SIZES", {}),
     )

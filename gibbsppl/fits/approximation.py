@@ -6,8 +6,8 @@ Goes out, when asked: moments of variables, the parameters of a factor, draws, t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +33,9 @@ class Approximation:
 
     ``trace`` has the evidence lower bound after each sweep, ``elbo`` its last value; the log
     evidence is never below it. ``converged``: the last sweeps have not changed it. A variable that
-    was fitted by its mode is a point.
+    was fitted by its mode is a point. Fitted by minibatches, it is that of the global variables,
+    with the ``natural`` parameters of each; the trace has an estimate of the bound for each of the
+    minibatches, ``of_last`` of them in the last pass.
     """
 
     schedule: Schedule
@@ -44,11 +46,13 @@ class Approximation:
     trace: Floats
     converged: bool
     made: Any
+    natural: Mapping[str, Any] = field(default_factory=dict)
+    of_last: int = 1
 
     @property
     def elbo(self) -> float:
-        """The evidence lower bound."""
-        return float(self.trace[-1])
+        """The evidence lower bound; by minibatches, its mean estimate in the last pass."""
+        return float(self.trace[-self.of_last :].mean())
 
     @property
     def source(self) -> str:
@@ -125,7 +129,7 @@ class Approximation:
 
     def sample(self, draws: int = 1000, *, chains: int = 4, seed: Seed = None) -> Draws:
         """Independent draws from q, as those of a run: for summaries, predictions and plots."""
-        program = load(write_numpy(self.drawn))
+        program = load(write_numpy(self.drawn)).giving(unchanging(self.natural))
         constants = program.prepare(self.data)
         sequence = seed_sequence(seed)
         starts = [Chain(dict(self.state), rng) for rng in streams(sequence, chains)]
@@ -152,6 +156,15 @@ class Approximation:
 
         lines = lines_by_step(self.schedule)
         return explained(self.drawn, lines, self.data, name)
+
+
+def unchanging(natural: Mapping[str, Any]) -> dict[str, Callable[[State, Constants], Any]]:
+    """Functions of conditionals, by step, that have the same natural parameters in any state."""
+
+    def always(given: Any) -> Callable[[State, Constants], Any]:
+        return lambda *_: given
+
+    return {name: always(given) for name, given in natural.items()}
 
 
 def steps_by_mean(schedule: Schedule) -> Mapping[str, Step]:

@@ -27,12 +27,13 @@ class Fitting:
         """The sampler of the same model in one graph, its conditionals read otherwise."""
         raise NotImplementedError
 
-    def variational(
+    def variational(  # noqa: PLR0913  (settings, all named at the call)
         self,
         *,
         starts: int = 1,
         sweeps: int = 10_000,
         tolerance: float = 1e-10,
+        batch: Mapping[str, int] | None = None,
         seed: Seed = None,
         init: Init = None,
         backend: Backend | None = None,
@@ -45,6 +46,11 @@ class Fitting:
         until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
         several ``starts`` is kept. ``seed``, ``init`` and ``backend`` as in `sample`: by default
         sweeps are compiled once loops would have saved more than compiling them takes.
+
+        ``batch={"doc": 256}``: by minibatches of so many positions of a dim (stochastic variational
+        inference, docs/readings.md). The fit is that of the variables that do not belong to these
+        positions; ``sweeps`` are passes over the data, at most: until the bound rises by less than
+        the standard error of its estimate in a pass.
 
         Raises `CompileError` where a variable cannot be read by its mean, naming the term.
 
@@ -63,7 +69,12 @@ class Fitting:
 
         by: dict[str, By] = dict.fromkeys(self.graph.drawn, "mean")
         search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
-        return variational(self.read_by(by), self.read_by({}), search)
+        read, start = self.read_by(by), self.read_by({})
+        if batch is None:
+            return variational(read, start, search)
+        from gibbsppl.fits.stochastic import fitted_by_parts  # noqa: PLC0415  (when asked for)
+
+        return fitted_by_parts(read, start, batch, search)
 
     def maximise(  # noqa: PLR0913  (settings, all named at the call)
         self,
