@@ -303,7 +303,7 @@ class Sampler(Predicting, Fitting, Weighing):
     def _told(
         seed: np.random.SeedSequence, made: Attributes, notes: Mapping[str, str]
     ) -> Attributes:
-        """What draws say of how they were made: seed, engine, and starts that a rule made up."""
+        """Attributes of draws on their making: seed, engine, and starts that a rule made up."""
         by_rule = ", ".join(n for n, told in notes.items() if told not in FIXED)
         return {"seed": seed.entropy, **made, "started_by_rule": by_rule}
 

@@ -49,7 +49,7 @@ class LogConcave:
     how_drawn = "by adaptive rejection"
 
     def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
-        """The same of other pieces of the log density."""
+        """A copy for other pieces of the log density."""
         return replace(self, pieces=tuple(chain.from_iterable(map(function, self.pieces))))
 
     @property

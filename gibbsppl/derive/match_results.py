@@ -91,7 +91,7 @@ class NotConjugate:
     besides: str = ""
 
     def mapped(self, function: Callable[[Piece], Iterable[Piece]]) -> Self:
-        """The same of other pieces of the log density."""
+        """A copy for other pieces of the log density."""
         return replace(self, pieces=tuple(chain.from_iterable(map(function, self.pieces))))
 
     @property

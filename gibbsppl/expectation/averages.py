@@ -1,4 +1,4 @@
-"""What a term of the log density becomes where a variable in it is taken by its mean.
+"""Expectations of the terms of a log density over a variable that is taken by its mean.
 
 Comes in: the step of a variable, one factor of q. Goes out, for a function of its elements: its
 expectation, as an expression of `Moment` arrays, and the formulas of these. One class for each way

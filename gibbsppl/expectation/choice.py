@@ -1,4 +1,4 @@
-"""Which expectations a step has, by how the elements that it draws depend on one another."""
+"""The expectations of a step, by how the elements that it draws depend on one another."""
 
 from __future__ import annotations
 

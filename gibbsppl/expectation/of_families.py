@@ -74,7 +74,7 @@ class OfFamily(Averages):
 
     @property
     def symbols(self) -> Symbols:
-        """What formulas are written in."""
+        """The symbols that formulas are written in."""
         leaves = [self._leaf(name, axes) for name, axes in self.given.items()]
         count = len(self.step.parameters)
         bounds = (leaves[count], leaves[count + 1]) if leaves[count:] else None
@@ -380,7 +380,7 @@ class Events(OfFamily):
 
 
 def _inside(term: Expr) -> Expr:
-    """What a term of a base measure sums over entries, without its coefficient."""
+    """The summand of a term of a base measure over entries, without its coefficient."""
     found = term.as_coeff_Mul()[1]
     while isinstance(found, Over):
         found = found.body

@@ -51,7 +51,7 @@ class Vectors(Scalars):
 
     @property
     def symbols(self) -> Symbols:
-        """What formulas are written in: coefficients of ``x[k] x[l]`` may be on one side alone."""
+        """The symbols of formulas: coefficients of ``x[k] x[l]`` may be on one side alone."""
         found: Symbols = OfFamily.symbols.fget(self)  # type: ignore[attr-defined]
         (own,) = self.event
         swapped = {own: primed(own), primed(own): own}

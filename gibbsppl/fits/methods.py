@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Fitting:
-    """What a sampler does besides drawing: `variational` and `maximise`."""
+    """The methods of a sampler besides drawing: `variational` and `maximise`."""
 
     __slots__ = ()
     graph: Graph

@@ -9,7 +9,7 @@ import numpy as np
 from gibbsppl.algebra.expressions import leaves_of
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.code.program import State
-from gibbsppl.kernels.by_mean import ByMean
+from gibbsppl.kernels.readings import ByMean
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.schedule.moments import Moment
 from gibbsppl.schedule.sweeps import Schedule

@@ -241,7 +241,7 @@ def _hardly_falls(log_density: Callable[[Floats], Floats], shape: tuple[int, ...
 
 
 def _improper(found: Direction) -> RunError:
-    """What is said of a posterior that does not fall along a direction."""
+    """The message for a posterior that does not fall along a direction."""
     return RunError(
         f"{found.arrays[0]}: the posterior is improper: {_told(found)}, so that it has no finite "
         f"integral; give {' or '.join(found.arrays)} a proper prior, or data that determine it."

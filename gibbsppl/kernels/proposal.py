@@ -77,7 +77,7 @@ class Proposal(Kernel):
         return self.log_density is not None
 
     def log_proposal(self, new: object, old: object) -> object:
-        """What the user's log density says."""
+        """The value of the user's log density."""
         assert self.log_density is not None
         return self.log_density(new, old)
 

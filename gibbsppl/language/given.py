@@ -62,7 +62,7 @@ def _full(what: str, graph: Graph, data: Values, name: str, value: ArrayLike) ->
 def _keep_known(
     what: str, graph: Graph, data: Values, statement: Statement, array: Floats
 ) -> None:
-    """What was observed put into the user's array; another value there is an error."""
+    """Observed values put into the user's array; another value there is an error."""
     name, over = statement.target.array.name, regions(statement, graph.sizes)
     known = evaluate(statement.known, over, data, graph.sizes) != 0
     seen, asked = (

@@ -26,10 +26,9 @@ from gibbsppl.expectation.averages import Averages
 from gibbsppl.expectation.bound import Term, bound_of, summed
 from gibbsppl.expectation.choice import averages_of
 from gibbsppl.expectation.expected import Expectation
-from gibbsppl.kernels.by_mean import ByMean
-from gibbsppl.kernels.by_mode import ByMode
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
+from gibbsppl.kernels.readings import ByMean, ByMode
 from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.pieces.split import Piece, View
 from gibbsppl.planning.by_colour import with_colours

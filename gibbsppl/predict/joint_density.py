@@ -63,7 +63,7 @@ def _by_draw(factor: Factor, values: Values, graph: Graph, count: int) -> Floats
 
 
 def _has_labels_inside(graph: Graph, data: Values, along: Along, count: int) -> np.ndarray:
-    """Which draws have labels that others can be read at, as far as data alone bounds them."""
+    """The draws whose labels others can be read at, as far as data alone bounds them."""
     possible = np.ones(count, dtype=bool)
     stacked = along_draws(graph, along, count)
     latent = set(graph.drawn)

@@ -30,7 +30,7 @@ Names = str | Sequence[str] | None
 
 
 class Predicting:
-    """What a sampler computes of draws, its own or others of the model."""
+    """Functions of draws, those of a sampler or others of the model."""
 
     __slots__ = ()
     graph: Graph

@@ -42,12 +42,12 @@ class Composed:
 
     @property
     def backwards(self) -> Composed:
-        """The same steps in the reverse order."""
+        """The steps in the reverse order."""
         parts = tuple(p if isinstance(p, str) else p.backwards for p in self.parts)
         return replace(self, parts=parts if self.weights else parts[::-1])
 
     def told(self, name: Callable[[str], str]) -> str:
-        """What is carried out, in words, each step by a ``name``."""
+        """The steps carried out, in words, each by a ``name``."""
         inner = [name(p) if isinstance(p, str) else f"({p.told(name)})" for p in self.parts]
         if not self.weights:
             return ", then ".join(inner)

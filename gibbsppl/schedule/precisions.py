@@ -147,7 +147,7 @@ def _at(
 
 
 def is_data_of(graph: Graph) -> Known:
-    """What is data alone, of all arrays of a graph."""
+    """The facts of a graph: all arrays but the random ones are data."""
     return data_only([v.name for v in graph.variables.values() if v.kind == "random"], graph)
 
 

@@ -238,7 +238,7 @@ class Step:
         """The statements of the step in a sweep as a value (`gibbsppl.code.lowering`)."""
         raise NotImplementedError
 
-    # Generated code of other readings of the conditional (`gibbsppl.kernels.by_mean`)
+    # Generated code of other readings of the conditional (`gibbsppl.kernels.readings`)
 
     def functions_by_mean(self, module: Any, taken: Any) -> list[str]:
         """Further functions where the step takes the moments of its conditional."""

@@ -115,7 +115,7 @@ class Schedule:
         return next((c for c in self.composed if step in c.names), None)
 
     def turns(self, places: Iterable[int]) -> tuple[Turn, ...]:
-        """What is carried out one after the other, of steps at some places."""
+        """The units carried out one after the other, of steps at some places."""
         found: list[Turn] = []
         inside: set[str] = set()
         for name in (self.steps[j].name for j in places):

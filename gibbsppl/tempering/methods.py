@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Weighing:
-    """What a sampler finds by tempering: `evidence`."""
+    """The method of a sampler that tempers: `evidence`."""
 
     __slots__ = ()
 

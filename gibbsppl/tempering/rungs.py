@@ -26,7 +26,7 @@ FIRST_ROUND = 16
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen since the powers stand where they are.
+    """Log likelihoods and swaps since the powers stand where they are.
 
     ``swapped`` is for each pair of neighbours the sum of the probabilities of their swaps, of which
     there were ``tries``. ``replicas`` are those on the rungs, ``ends`` the ends of the ladder that

@@ -56,7 +56,7 @@ class Sampling(Protocol):
 
     @property
     def prepared(self) -> Prepared:
-        """What it computes once."""
+        """The constants, computed once."""
 
     @property
     def derivation(self) -> Derivation:

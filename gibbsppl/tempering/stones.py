@@ -70,7 +70,7 @@ def thermodynamic(powers: Floats, log_likelihoods: Floats) -> Estimate:
 
 
 def _weights(powers: Floats) -> tuple[Floats, Floats]:
-    """What the mean and the variance at each power count in the integral."""
+    """The weights of the mean and the variance at each power in the integral."""
     steps = np.diff(powers)
     means, variances = np.zeros((2, len(powers)))
     means[:-1] += steps / 2

@@ -1,4 +1,4 @@
-"""What reads the mean or the mode of a conditional as statements, where a sweep would draw.
+"""Statements that read the mean or the mode of a conditional, where a sweep would draw.
 
 Comes in: formulas in the natural parameters of a step, or in what a kernel finds. Goes out: stores
 into the arrays of moments, or into the variable itself.
