@@ -10,6 +10,7 @@ import sympy as sp
 from replays import beside
 from scipy import stats
 from test_collapsing import gaps_of_the_product
+from test_loops_of_moves import assert_compiled_is_plain
 
 import gibbsppl as gp
 from gibbsppl.checks import normalised
@@ -227,19 +228,7 @@ def test_loops_draw_what_numpy_draws(model):
 )
 def test_compiled_sweeps_are_plain_ones(model):
     pytest.importorskip("numba")
-    sampler = compiled(model)
-    program, chains = sampler.loops(), []
-    for runner in (program.plain(), program.compiled()):
-        (chain,), _ = sampler.initial_states(1, 7)
-        arrays = program.arrays_of({n: np.array(v) for n, v in chain.state.items()})
-        for _ in range(4):
-            runner.sweep(program.arguments(chain.rng, arrays))
-        chains.append((arrays, chain.rng.bit_generator.state))
-    (plain, stream), (other, other_stream) = chains
-
-    assert stream == other_stream
-    for array, values in plain.items():
-        np.testing.assert_allclose(other[array], values, rtol=1e-9)
+    assert_compiled_is_plain(compiled(model))
 
 
 # ---- what the books say ------------------------------------------------------------------------

@@ -193,6 +193,12 @@ def test_what_cannot_be_taken_some_at_a_time_is_refused(model, batch, told):
         sampler.variational(batch=batch, seed=1, progress=False)
 
 
+@pytest.mark.parametrize("how", [{"starts": 2}, {"backend": "compiled"}])
+def test_settings_that_minibatches_do_not_know_are_refused(how):
+    with pytest.raises(RunError, match="one start, and sweeps in NumPy"):
+        regression().variational(batch={"i": 40}, progress=False, **how)
+
+
 def test_a_wrong_scale_is_seen(monkeypatch):
     """The prior is counted once, however many minibatches there are."""
 

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from test_loops_of_moves import assert_compiled_is_plain
 
 import gibbsppl as gp
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
@@ -129,19 +130,7 @@ def test_words_of_the_sampler_tell_in_what_sense_it_is_approximate():
 def test_compiled_sweeps_are_plain_ones(name):
     """The same chain from the same generator."""
     pytest.importorskip("numba")
-    sampler = at_once(name)
-    program, chains = sampler.loops(), []
-    for runner in (program.plain(), program.compiled()):
-        (chain,), _ = sampler.initial_states(1, 7)
-        arrays = program.arrays_of({n: np.array(v) for n, v in chain.state.items()})
-        for _ in range(4):
-            runner.sweep(program.arguments(chain.rng, arrays))
-        chains.append((arrays, chain.rng.bit_generator.state))
-    (plain, stream), (other, other_stream) = chains
-
-    assert stream == other_stream
-    for array, values in plain.items():
-        np.testing.assert_allclose(other[array], values, rtol=1e-9)
+    assert_compiled_is_plain(at_once(name))
 
 
 def test_labels_of_many_elements_are_not_those_of_the_posterior_but_near_it():

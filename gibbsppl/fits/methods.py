@@ -50,7 +50,8 @@ class Fitting:
         ``batch={"doc": 256}``: by minibatches of so many positions of a dim (stochastic variational
         inference, docs/readings.md). The fit is that of the variables that do not belong to these
         positions; ``sweeps`` are passes over the data, at most: until the bound rises by less than
-        the standard error of its estimate in a pass.
+        the standard error of its estimate in a pass, whatever ``tolerance`` is. There is one start,
+        and sweeps are those in NumPy.
 
         Raises `CompileError` where a variable cannot be read by its mean, naming the term.
 
@@ -69,6 +70,11 @@ class Fitting:
 
         by: dict[str, By] = dict.fromkeys(self.graph.drawn, "mean")
         search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
+        if batch is not None and (starts != 1 or backend == "compiled"):
+            raise RunError(
+                "batch: minibatches have one start, and sweeps in NumPy; found "
+                f"starts={starts}, backend={backend!r}: leave them out."
+            )
         read, start = self.read_by(by), self.read_by({})
         if batch is None:
             return variational(read, start, search)

@@ -246,7 +246,10 @@ def _middle(moment: Moment, value: Floats, data: Minibatches) -> Floats:
 
 
 def minibatches(count: int, size: int, rng: np.random.Generator) -> Iterator[Ints]:
-    """Positions, so many at a time: each of all once, then once more, in another order."""
+    """Positions, so many at a time, in pass after pass, each in another order.
+
+    A pass leaves out what is too few for one more.
+    """
     while True:
         order = rng.permutation(count)
         for k in range(0, count - size + 1, size):
@@ -293,7 +296,7 @@ def fitted_by_parts(
 ) -> Approximation:
     """The approximation of the global variables, by minibatches of so many positions of a dim.
 
-    A pass takes all positions once.
+    A pass takes each position once, but those left over where ``N`` is no multiple of ``B``.
     """
     if len(batch) != 1:
         raise RunError(f"batch: found {dict(batch)!r}, expected one dim and how many positions.")
