@@ -143,10 +143,15 @@ class Sampler(Predicting, Fitting, Weighing):
         generated conditional by the same amount, to 1e-9 of the size of the terms; the graphs in
         which steps draw must have the density of the declared model; a model read from a text must
         have the density of the text, read once more. ``passed``: nothing disagrees. ``proved``:
-        besides, no comparison is left open.
+        besides, no comparison is left open. Of conditionals that are read by their means or modes:
+        those of the draws, to which they come at a point; and the bound, which no update lets fall.
         """
         from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
 
+        if self.settings["by"]:
+            from gibbsppl.fits.verification import verify_readings  # noqa: PLC0415  (as above)
+
+            return verify_readings(self, self.drawing(), seed)
         schedule = self.schedule
         parts = (self.graph, self.program, schedule.steps, self.data, seed)
         return verify(*parts, graphs=schedule.graphs, schedule=schedule, reading=self.reading)
@@ -383,6 +388,12 @@ class Sampler(Predicting, Fitting, Weighing):
         every = variants_of(*parts) if variants is None else variants
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
+
+    def drawing(self) -> Sampler:
+        """The sampler that draws from the conditionals which this one reads otherwise."""
+        # (in one graph no scale is drawn without its locations)
+        made = {r.rule.name: True for r in self.schedule.rewrites} | {"locations": False}
+        return self._with(by={}, interweave=False, rewrites=made)
 
     def read_by(self, by: Mapping[str, By]) -> Sampler:
         """The sampler of the same model in one graph, its conditionals read otherwise."""

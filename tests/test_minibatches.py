@@ -47,8 +47,8 @@ def bound_of_all(fit, count):
     state = dict(fit.state)
     constants = fit._begun(np.arange(count), state)
     for _ in range(300):
-        fit.local.sweep(None, state, constants)
-    return float(fit.program.bound(state, constants))
+        fit.programs.local.sweep(None, state, constants.local)
+    return float(fit.programs.whole.bound(state, constants.whole))
 
 
 def test_members_are_those_of_their_owners():
@@ -82,9 +82,9 @@ def test_natural_parameters_are_estimated_without_bias():
     def at(chosen, scale):
         state = dict(shared)
         constants = fit._begun(chosen, state)
-        fit.local.sweep(None, state, constants)
+        fit.programs.local.sweep(None, state, constants.local)
         own = stochastic.Averaged(average.of, scale, average.nothing)
-        return own(state, constants)[0]
+        return own(state, constants.shared)[0]
 
     parts = np.arange(DOCUMENTS).reshape(5, 12)
     found = np.mean([at(p, 5.0) for p in parts], axis=0)
@@ -156,6 +156,18 @@ def test_normal_blocks_are_averaged_by_their_natural_parameters():
     assert_allclose(fit.mean("b"), whole.mean("b"), atol=4 * whole.sd("b").max())
     assert_allclose(fit.sd("b"), whole.sd("b"), rtol=0.1)
     assert_allclose(fit.mean("tau"), whole.mean("tau"), rtol=0.15)
+
+
+def test_local_weights_of_a_robust_regression_are_fitted_for_each_minibatch():
+    """All positions at a time, by steps of one: the fit of all data at once."""
+    sampler = gp.compile(models.robust_regression.model())
+    whole = sampler.variational(seed=1, progress=False)
+    ((dim, count),) = ((d.name, n) for d, n in sampler.graph.sizes.items() if n > 10)
+    _, fit, parts = begun(sampler, dim, count)
+    for _ in range(60):
+        bound = fit.step(next(parts), 1.0)
+
+    assert_allclose(bound, whole.elbo, rtol=stochastic.STILL)
 
 
 def tied(n=12):

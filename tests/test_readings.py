@@ -1,6 +1,7 @@
 """Conditionals read by their means and modes: moments, bounds, optima, what is refused."""
 
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import special, stats
 
 import gibbsppl as gp
 import models
+from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.fits.points import moments_at, moments_of
 from gibbsppl.model.density import log_joint
@@ -43,126 +45,34 @@ def model_of(name):
 def read_and_drawn(model, how="mean"):
     """The sampler with all read by their means, the one that draws, and a state of the latter."""
     sampler = gp.compile(model)
-    by = dict.fromkeys(sampler.graph.drawn, how)
-    read = sampler.read_by(by)
-    # (auxiliary variables are those of the readings, too)
-    drawn = gp.compile(model, interweave=False, rewrites=rules_of(read))
-    state = drawn.initial_states(1, seed=3)[0][0].state
-    return read, drawn, state
-
-
-def rules_of(sampler):
-    """The rewrites of a sampler: in one graph no scale is drawn without its locations."""
-    made = {r.rule.name: True for r in sampler.schedule.rewrites}
-    return made | {"locations": False}
-
-
-def numbers(given):
-    """What a function of a conditional returns, as a list of arrays."""
-    if isinstance(given, dict):
-        return [x for part in given.values() for x in numbers(part)]
-    if isinstance(given, tuple | list):
-        return [x for part in given for x in numbers(part)]
-    return [np.asarray(given, dtype=float)]
+    read = sampler.read_by(dict.fromkeys(sampler.graph.drawn, how))
+    drawn = read.drawing()
+    return read, drawn, drawn.initial_states(1, seed=3)[0][0].state
 
 
 def at_point(read, state):
     return moments_at(read.schedule, {**read.derivation.known, **state})
 
 
-def calls_of(read):
-    """The steps of the sweep, each a function of the state, and of a change of what it is given."""
-    source = read.source[: read.source.index("def deterministics")]
-    for step in read.schedule.steps:
-        lines = "\n".join(f"    {line}" for line in lines_of(read, step))
-        space = {}
-        exec(f"{source}\n\ndef step(rng, s, c):\n{lines}\n", space)  # noqa: S102
-        (name,) = (row.given_rest.__name__ for row in read.program.rows if row.name == step.name)
-        yield step.name, Call(space, name)
+def verified(model, how="mean"):
+    """The rows of the checks of a sampler whose conditionals are all read by their means."""
+    sampler = gp.compile(model)
+    return sampler.read_by(dict.fromkeys(sampler.graph.drawn, how)).verify()
 
 
-class Call:
-    """A step, which may be given other numbers than the function of its conditional returns."""
-
-    def __init__(self, space, name):
-        self.space, self.name, self.given_rest = space, name, space[name]
-
-    def __call__(self, s, c, change=None):
-        own = self.given_rest
-        changed = own if change is None else lambda s, c: along(own(s, c), change)
-        self.space[self.name] = changed
-        self.space["step"](None, s, c)
-
-
-def along(given, change):
-    """A change of all numbers in what a function of a conditional returns."""
-    if isinstance(given, dict):
-        return {n: along(part, change) for n, part in given.items()}
-    if isinstance(given, tuple | list):
-        return type(given)(along(part, change) for part in given)
-    return change(np.asarray(given, dtype=float))
-
-
-def lines_of(read, step):
-    from gibbsppl.code.module import module_of
-
-    module = module_of(read.schedule)
-    for other in read.schedule.steps:
-        other.given_rest(module)
-    return step.lines(module)
-
-
-# ---- both programs ---------------------------------------------------------------------------
+# ---- the checks on the user's own model ------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", everyday(READ))
-def test_at_a_point_the_natural_parameters_are_those_of_the_gibbs_sweep(name):
-    read, drawn, state = read_and_drawn(model_of(name))
-    moments = at_point(read, state)
-    rows = {row.name: row for row in drawn.program.rows}
+def test_readings_are_verified(name):
+    """At a point natural parameters are those of the Gibbs sweep; updates are the bound's best."""
+    found = verified(model_of(name))
 
-    for row in read.program.rows:
-        found = numbers(row.given_rest(moments, read.constants))
-        wanted = numbers(rows[row.name].given_rest(dict(state), drawn.constants))
-        for ours, theirs in zip(found, wanted, strict=True):
-            both = np.isfinite(ours) & np.isfinite(theirs)
-            size = np.maximum(np.abs(theirs).max(initial=0.0, where=np.isfinite(theirs)), 1.0)
-            assert np.all(np.abs(ours - theirs)[both] <= 1e-10 * size), row.name
-
-
-@pytest.mark.parametrize("name", everyday(READ))
-def test_each_update_puts_the_bound_to_its_highest(name):
-    check_updates(model_of(name))
-
-
-def check_updates(model, sweeps=6):
-    """No update lets the bound fall, and none that is a little off comes higher."""
-    read, _, state = read_and_drawn(model)
-    s, c, rng = state | at_point(read, state), read.constants, np.random.default_rng(0)
-
-    def bound():
-        return float(read.program.bound(s, c))
-
-    with np.errstate(all="ignore"):
-        calls = list(calls_of(read))
-        first = {name: numbers(call.given_rest(s, c)) for name, call in calls}
-        read.program.sweep(None, s, c)
-        before = bound()
-        for _ in range(sweeps):
-            for step, call in calls:
-                given = numbers(call.given_rest(s, c))
-                call(s, c)
-                best = bound()
-                slack = 1e-10 * (1 + abs(best))
-                assert best >= before - slack, f"{step}: the bound falls"
-                # (what never changes may be part of the base measure)
-                free = [not np.array_equal(*both) for both in zip(given, first[step], strict=True)]
-                for sign in (1e-3, -1e-3) if not read.schedule.step(step).is_from_current else ():
-                    off = iter([1 + sign * rng.choice((-1, 1)) * is_free for is_free in free])
-                    call(s, c, lambda x, off=off: x * next(off))
-                    assert bound() <= best + slack, f"{step}: there is a better update"
-                call(s, c)
-                before = bound()
+    assert found.proved
+    for kind in ("by mean, at a point", "by mean, the bound"):
+        own = [row for row in found.rows if row.kind == kind]
+        assert own
+        assert max(row.discrepancy for row in own) <= 1e-10
 
 
 def test_a_term_that_is_lost_is_found(monkeypatch):
@@ -174,10 +84,10 @@ def test_a_term_that_is_lost_is_found(monkeypatch):
         found = pieces(*of, **labels)
         return [p for p in found if "V_mu" not in str(p.coefficient)] or found
 
-    check_updates(_near(few))
+    assert verified(_near(few)).proved
     monkeypatch.setattr(Expectation, "pieces", without_spread)
-    with pytest.raises(AssertionError, match="tau: there is a better update"):
-        check_updates(_near(few))
+    failed = {(row.step, row.kind) for row in verified(_near(few)).rows if not row.passed}
+    assert ("tau", "by mean, the bound") in failed
 
 
 @pytest.mark.parametrize("name", everyday([n for n in REFUSED if n != "reuters"]))
@@ -185,6 +95,38 @@ def test_what_has_no_expectation_is_refused_by_name(name):
     with pytest.raises(CompileError, match=r"cannot be read by its mean|has no bound") as refused:
         gp.compile(model_of(name)).variational(progress=False)
     assert any(part in str(refused.value) for part in REFUSED[name].split("|"))
+
+
+def test_some_readings_beside_draws_are_verified():
+    """Where some are draws there is no bound that rises."""
+    found = gp.compile(model_of("gaussian"), by={"tau": "mean"}).verify()
+
+    assert found.proved
+    assert not any("bound" in row.kind for row in found.rows)
+
+
+def test_a_fit_is_verified():
+    fit = gp.compile(model_of("gaussian")).variational(seed=1, progress=False)
+    assert fit.verify().proved
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("-0.9  # from theta", "-0.8  # from theta", "by mean, at a point"),
+        ("        + H_theta  # from H[theta[doc, topic]]\n", "", "by mean, the bound"),
+        ('+ einsum("ab,ba->", E_log_phi', '+ 2 * einsum("ab,ba->", E_log_phi',
+         "by mean, the bound"),
+    ],
+)  # fmt: skip
+def test_wrong_readings_are_seen(right, wrong, told):
+    sampler = gp.compile(model_of("lda"))
+    read = sampler.read_by(dict.fromkeys(sampler.graph.drawn, "mean"))
+    assert read.source.count(right) == 1
+    spoilt = replace(read, program=load(read.source.replace(right, wrong)))
+
+    failed = {row.kind for row in spoilt.verify().rows if not row.passed}
+    assert told in failed
 
 
 # ---- known answers ---------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.checks.results import Verification
 from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import RunError, did_you_mean
@@ -23,7 +24,6 @@ from gibbsppl.predict.conditional_means import Conditionals
 from gibbsppl.predict.step_moments import What
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.sampling import RunResult, Seed, run, seed_sequence, streams
-from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
@@ -127,6 +127,11 @@ class Approximation:
                 f"{', '.join(sorted(known))}.{did_you_mean(str(name), sorted(known))}"
             )
 
+    def verify(self, seed: int = 0) -> Verification:
+        """The exact checks of the updates and of the bound, as `Sampler.verify`."""
+        found: Verification = self.made.verify(seed)
+        return found
+
     def sample(self, draws: int = 1000, *, chains: int = 4, seed: Seed = None) -> Draws:
         """Independent draws from q, as those of a run: for summaries, predictions and plots."""
         program = load(write_numpy(self.drawn)).giving(unchanging(self.natural))
@@ -165,8 +170,3 @@ def unchanging(natural: Mapping[str, Any]) -> dict[str, Callable[[State, Constan
         return lambda *_: given
 
     return {name: always(given) for name, given in natural.items()}
-
-
-def steps_by_mean(schedule: Schedule) -> Mapping[str, Step]:
-    """The steps that take moments, by name."""
-    return {s.name: s for s in schedule.steps if s.instead_of is not None}

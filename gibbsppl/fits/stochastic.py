@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import RunError
 from gibbsppl.fits.approximation import Approximation, unchanging
 from gibbsppl.fits.minibatches import Minibatches, resized
+from gibbsppl.fits.natural import combined, numbers
 from gibbsppl.fits.points import moments_at, moments_of
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.run.chains import Chain
@@ -55,20 +56,6 @@ TIED = "is not that of each position alone"
 Given = Callable[[State, Constants], Any]
 
 
-def combined(function: Callable[..., Any], first: Any, *others: Any) -> Any:
-    """A function of the arrays that calls of one conditional's function have returned.
-
-    >>> combined(lambda a, b: a + b, ({"x": 1.0}, 2.0), ({"x": 3.0}, 4.0))
-    ({'x': 4.0}, 6.0)
-    """
-    if isinstance(first, dict):
-        return {n: combined(function, x, *(o[n] for o in others)) for n, x in first.items()}
-    if isinstance(first, tuple | list):
-        each = (combined(function, *x) for x in zip(first, *others, strict=True))
-        return type(first)(each)
-    return function(first, *others)
-
-
 @dataclass(slots=True, eq=False)
 class Averaged:
     """The conditional of a global factor: an average of estimates of natural parameters.
@@ -93,29 +80,50 @@ class Averaged:
         return found
 
 
+class Constants3(NamedTuple):
+    """The constants of each of the `Programs`, which compute their own."""
+
+    whole: Constants
+    local: Constants
+    shared: Constants
+
+
+class Programs(NamedTuple):
+    """The programs of all factors, with the bound, of the local ones, and of the global ones."""
+
+    whole: Program
+    local: Program
+    shared: Program
+
+    def prepared(self, data: Values, sizes: Mapping[str, int]) -> Constants3:
+        """The constants of a part of the data."""
+        found = []
+        for program in self:
+            own = {n: size for n, size in sizes.items() if n in program.sizes}
+            found.append(program.prepare(data, own) if own else program.prepare(data))
+        return Constants3(*found)
+
+
 @dataclass(slots=True, eq=False)
 class Stochastic:
     """A fit by minibatches: its programs, and where it has come to.
 
-    The steps of ``local`` are those of what belongs to positions of the minibatch, those of
-    ``shared`` all others. ``starts``: where local moments start from, the same at each position.
+    ``starts``: where local moments start from, the same at each position.
     """
 
     data: Minibatches
-    program: Program
-    local: Program
-    shared: Program
+    programs: Programs
     starts: Mapping[Moment, Floats]
     state: State
     rng: np.random.Generator
-    nothing: tuple[State, Constants]
+    nothing: tuple[State, Constants3]
     scale: float
     averaged: Mapping[str, Averaged]
 
     @classmethod
     def of(cls, read: Any, data: Minibatches, size: int, chain: Chain) -> Stochastic:
         """A fit by so many positions at a time, from a chain with moments for some positions."""
-        schedule, program, state = read.schedule, read.program, chain.state
+        schedule, state = read.schedule, chain.state
         places = {True: list[int](), False: list[int]()}
         for j, step in enumerate(schedule.steps):
             places[is_local(step, data)].append(j)
@@ -124,7 +132,8 @@ class Stochastic:
                 f"batch: all variables of {read.graph.name} belong to positions of "
                 f"{data.dim.name}; fit it without batch=."
             )
-        local, shared = (load(write_numpy(schedule.only(places[k]))) for k in (True, False))
+        parts = (load(write_numpy(schedule.only(places[k]))) for k in (True, False))
+        programs = Programs(read.program, *parts)
         names = {d.name for d in data.local}
         moments = [m for m in moments_of(schedule) if names & {root_of(d) for d in m.dims}]
         for m in moments:
@@ -134,41 +143,43 @@ class Stochastic:
         empty: State = {m.name: np.zeros(_shape(m, data, sizes)) for m in moments}
         ours = schedule.only(places[True])
         empty |= {m.name: 0.0 for m in moments_of(ours) if not m.dims}  # (entropies)
-        nothing = (empty, prepared(program, none, sizes))
+        constants = programs.prepared(none, sizes)
         scale = data.graph.sizes[data.dim] / size
-        averaged = {n: Averaged(f, scale, nothing) for n, f in shared.given_rest.items()}
+        given, nothing = programs.shared.given_rest, (empty, constants.shared)
+        averaged = {n: Averaged(f, scale, nothing) for n, f in given.items()}
+        programs = programs._replace(shared=programs.shared.giving(averaged))
         starts = {m: _middle(m, state[m.name], data) for m in moments}
-        programs = (program, local, shared.giving(averaged))
-        return cls(data, *programs, starts, state, chain.rng, nothing, scale, averaged)
+        return cls(data, programs, starts, state, chain.rng, (empty, constants), scale, averaged)
 
     def step(self, chosen: Ints, size: float) -> float:
         """A step of a size by the data of some positions: an estimate of the bound after it."""
         constants = self._begun(chosen, self.state)
         for _ in range(MOST_LOCAL_SWEEPS):
             before = {m.name: np.array(self.state[m.name]) for m in self.starts}
-            self.local.sweep(self.rng, self.state, constants)
+            self.programs.local.sweep(self.rng, self.state, constants.local)
             if all(np.abs(self.state[n] - x).mean() < STILL for n, x in before.items() if x.size):
                 break
         for average in self.averaged.values():
             average.size = size
-        self.shared.sweep(self.rng, self.state, constants)
-        return self._bound(constants)
+        self.programs.shared.sweep(self.rng, self.state, constants.shared)
+        return self._bound(constants.whole)
 
     def begin(self, chosen: Ints) -> None:
         """Put global factors to what a state, of the data of some positions, says of them."""
         part, sizes = self.data.part(chosen)
         for average in self.averaged.values():
             average.scale = self.data.graph.sizes[self.data.dim] / len(chosen)
-        self.shared.sweep(self.rng, self.state, prepared(self.program, part, sizes))
+        constants = self.programs.prepared(part, sizes)
+        self.programs.shared.sweep(self.rng, self.state, constants.shared)
         for average in self.averaged.values():
             average.scale = self.scale
 
-    def _begun(self, chosen: Ints, state: State) -> Constants:
+    def _begun(self, chosen: Ints, state: State) -> Constants3:
         """The constants of the data of some positions; local moments are put to their start."""
         part, sizes = self.data.part(chosen)
         for m, x in self.starts.items():
             state[m.name] = np.broadcast_to(x, _shape(m, self.data, sizes)).copy()
-        return prepared(self.program, part, sizes)
+        return self.programs.prepared(part, sizes)
 
     def check_apart(self, chosen: Ints) -> None:
         """Raise where positions depend on one another, or parts of the data do not add up."""
@@ -176,7 +187,7 @@ class Stochastic:
         states = [dict(self.state) for _ in parts]
         every = [self._begun(p, s) for p, s in zip(parts, states, strict=True)]
         for state, constants in zip(states, every, strict=True):
-            self.local.sweep(self.rng, state, constants)
+            self.programs.local.sweep(self.rng, state, constants.local)
         places = [self.data.places(p) for p in parts]
         for m in self.starts:
             for state, own in zip(states[1:], places[1:], strict=True):
@@ -190,21 +201,22 @@ class Stochastic:
         states.append({**self.state, **empty})
         every.append(none)
         for name, average in self.averaged.items():
-            found = [average.of(s, c) for s, c in zip(states, every, strict=True)]
+            found = [average.of(s, c.shared) for s, c in zip(states, every, strict=True)]
             try:
-                equal = combined(lambda w, a, b, p: _are_equal(w, a + b - p), *found)
+                added = combined(lambda a, b, p: a + b - p, *found[1:])
             except TypeError:
                 why = "has no natural parameters that add up"
                 raise _refused(self.data, name, why) from None
-            if not _all_of(equal):
+            if not all(map(_are_equal, numbers(found[0]), numbers(added))):
                 raise _refused(self.data, name, "is no sum over positions")
 
     def _bound(self, constants: Constants) -> float:
         """The bound of all data, were those of the others as those of the minibatch."""
-        assert self.program.bound is not None
+        bound = self.programs.whole.bound
+        assert bound is not None
         empty, none = self.nothing
-        alone = float(self.program.bound({**self.state, **empty}, none))
-        return alone + self.scale * (float(self.program.bound(self.state, constants)) - alone)
+        alone = float(bound({**self.state, **empty}, none.whole))
+        return alone + self.scale * (float(bound(self.state, constants)) - alone)
 
 
 def _refused(data: Minibatches, name: str, why: str) -> RunError:
@@ -225,12 +237,6 @@ def is_local(step: Step, data: Minibatches) -> bool:
             f"factor of q of {graph.name}; take them apart by blocks= of compile."
         )
     return any(local.values())
-
-
-def prepared(program: Program, data: Values, sizes: Mapping[str, int]) -> Constants:
-    """The constants of a part of the data."""
-    own = {n: size for n, size in sizes.items() if n in program.sizes}
-    return program.prepare(data, own) if own else program.prepare(data)
 
 
 def _shape(moment: Moment, data: Minibatches, sizes: Mapping[str, int]) -> tuple[int, ...]:
@@ -254,13 +260,6 @@ def minibatches(count: int, size: int, rng: np.random.Generator) -> Iterator[Int
         order = rng.permutation(count)
         for k in range(0, count - size + 1, size):
             yield np.sort(order[k : k + size])
-
-
-def _all_of(found: Any) -> bool:
-    """Whether all that `combined` has found is true."""
-    if isinstance(found, dict):
-        found = tuple(found.values())
-    return all(map(_all_of, found)) if isinstance(found, tuple | list) else bool(found)
 
 
 def _are_equal(one: Any, other: Any) -> bool:
@@ -326,10 +325,10 @@ def fitted_by_parts(
             if converged:
                 break
     natural = {n: a.now for n, a in fit.averaged.items()}
-    shared = fit.shared.giving(unchanging(natural))
+    shared = fit.programs.shared.giving(unchanging(natural))
     schedule = read.schedule.only(
         [j for j, s in enumerate(read.schedule.steps) if not is_local(s, data)]
     )
     state = {n: x for n, x in fit.state.items() if n not in fit.nothing[0]}
-    own = (schedule, shared, fit.nothing[1], read.derivation.known)
+    own = (schedule, shared, fit.nothing[1].shared, read.derivation.known)
     return Approximation(*own, state, np.array(trace), converged, read, natural, each)

@@ -1,0 +1,37 @@
+"""Natural parameters as the functions of conditionals return them: arrays, in tuples and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.runtime.types import Floats
+
+
+def combined(function: Callable[..., Any], first: Any, *others: Any) -> Any:
+    """A function of the arrays that calls of one conditional's function have returned.
+
+    >>> combined(lambda a, b: a + b, ({"x": 1.0}, 2.0), ({"x": 3.0}, 4.0))
+    ({'x': 4.0}, 6.0)
+    """
+    if isinstance(first, dict):
+        return {n: combined(function, x, *(o[n] for o in others)) for n, x in first.items()}
+    if isinstance(first, tuple | list):
+        each = (combined(function, *x) for x in zip(first, *others, strict=True))
+        return type(first)(each)
+    return function(first, *others)
+
+
+def numbers(given: Any) -> list[Floats]:
+    """All arrays of what a conditional's function returns, in order; of labels the log weights.
+
+    >>> numbers(({"x": 1.0}, 2.0))
+    [array(1.), array(2.)]
+    """
+    if isinstance(given, dict):
+        return [x for part in given.values() for x in numbers(part)]
+    if isinstance(given, tuple | list):
+        return [x for part in given for x in numbers(part)]
+    return [np.asarray(given, dtype=float)]
