@@ -453,3 +453,31 @@ def test_every_model_has_its_conditionals_at_all_powers(name, power):
     found = verify(*fixed, graphs=schedule.graphs, schedule=schedule)
 
     assert (found.passed, found.proved) == (True, True), found
+
+
+# ---- the check on the user's own model -------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [missing, ordered, pumps.model])
+def test_the_density_at_a_power_is_looked_at_where_chains_start(model):
+    sampler = gp.compile(model())
+    made = hot_of(sampler, compiled)
+    (chain,), _ = sampler.initial_states(1, 1)
+    made.check(chain)
+
+
+@pytest.mark.parametrize("lost", ["y.observed", "a half"])
+def test_a_factor_that_is_lost_is_seen(lost, monkeypatch):
+    from gibbsppl.tempering import sampling
+
+    def spoilt(graph, data):
+        found = tempered(graph, data)
+        left = [p for p in found.graph.potentials if p.name != lost]
+        if lost == "a half":
+            left = [replace(p, log_density=p.log_density / 2) for p in left]
+        assert tuple(left) != found.graph.potentials
+        return replace(found, graph=replace(found.graph, potentials=tuple(left)))
+
+    monkeypatch.setattr(sampling, "tempered", spoilt)
+    with pytest.raises(RunError, match="at the power 1/2 the log density is"):
+        gp.compile(missing()).sample(5, warmup=5, chains=1, temper=3, seed=1, progress=False)

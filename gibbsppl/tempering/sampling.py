@@ -15,9 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from gibbsppl.cache.derivation import Derivation
+from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.program import Prepared, Program, State
 from gibbsppl.errors import CompileError, ModelError, RunError
+from gibbsppl.model.density import log_joint, size_of_terms
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import simulate
 from gibbsppl.model.graph import Graph
@@ -93,6 +95,26 @@ class Hot:
         """The variables of the model."""
         return self.model.graph.drawn
 
+    def check(self, chain: Chain) -> None:
+        """Raise unless the density at a power is the model's times the likelihood to a power less.
+
+        Looked at where a chain starts, at the power 1/2, with the log likelihood that swaps read.
+        """
+        model, graph, own = self.model, self.graph.graph, self.sampler
+        state = {n: chain.state[n] for n in self.names}
+        halved = {**state, self.graph.power: np.float64(0.5)}
+        values, half = {**model.data, **state}, {**self.graph.data, **halved}
+        told = float(own.program.deterministics(halved, own.prepared)[self.graph.log_likelihood])
+        declared, found = log_joint(model.graph, values), log_joint(graph, half)
+        size = sum(size_of_terms(f, values, model.graph.sizes) for f in model.graph.factors)
+        gap = abs(found + told / 2 - declared)
+        if np.isfinite(declared) and not gap <= RELATIVE_TOLERANCE * (1 + size):
+            raise RunError(
+                f"{graph.name}: at the power 1/2 the log density is {found:.10g}, expected that of "
+                f"the model, {declared:.10g}, less half the log likelihood, {told:.10g}; please "
+                "report this model, and run it without tempering."
+            )
+
     def engine(
         self, asked: Asked, sweeps: int, keep: Sequence[str], rungs: int | None, refused: float
     ) -> Tempering:
@@ -157,6 +179,7 @@ class Hot:
         its power, so that rungs do not all begin in one mode; where that fails, or the start
         ``is_given``, it begins at the start.
         """
+        self.check(chain)
         (own,) = chain.rng.spawn(1)
         powers = self.powers(tempering.rungs, own, with_prior=with_prior)
         state = {n: chain.state[n] for n in self.names}
