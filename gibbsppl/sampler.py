@@ -41,7 +41,7 @@ from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.recording import Types
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.settings import ARGUMENTS, Settings, checked_settings
-from gibbsppl.tempering.methods import Weighing
+from gibbsppl.tempering.methods import AtPowers
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
@@ -79,7 +79,7 @@ def compiled(
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Predicting, Fitting, Weighing):
+class Sampler(Predicting, Fitting, AtPowers):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the

@@ -29,8 +29,9 @@ AT_VALUES = Kind(
 )
 OF_FITS = {
     **dict.fromkeys(("starts", "sweeps"), COUNT),
+    "warmup": COUNT.or_none(),
     "init": STARTS.or_none(),
-    "progress": TRUTH,
+    **dict.fromkeys(("anneal", "progress"), TRUTH),
 }
 OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 
@@ -62,7 +63,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     },
     "initial_states": {"chains": COUNT, "init": STARTS.or_none()},
     "variational": {**OF_FITS, "batch": BY_NAME.or_none()},
-    "maximise": OF_FITS,
+    "maximise": {**OF_FITS, "draws": COUNT},
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
     "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},
     "log_density": {"values": AT_VALUES},

@@ -9,6 +9,8 @@ import models
 from gibbsppl.errors import RunError
 from gibbsppl.fits import stochastic
 from gibbsppl.fits.minibatches import Members, Minibatches
+from gibbsppl.fits.starting import Search
+from gibbsppl.run.choice import asked_for
 
 DOCUMENTS = 60
 
@@ -36,7 +38,11 @@ def begun(sampler, dim, size, seed=1):
     data = Minibatches.of(read.graph, read.data, dim)
     parts = stochastic.minibatches(read.graph.sizes[data.dim], size, np.random.default_rng(seed))
     first = next(parts)
-    chain = stochastic.start_of(read, start, data, first, seed, None)
+    search = Search(
+        starts=1, sweeps=1, tolerance=1e-10, warmup=None, anneal=False, seed=seed, init=None,
+        progress=False, asked=asked_for(None),
+    )  # fmt: skip
+    chain = stochastic.start_of(read, start, data, first, search)
     fit = stochastic.Stochastic.of(read, data, size, chain)
     fit.begin(first)
     return read, fit, parts
@@ -77,13 +83,13 @@ def test_whole_passes_are_coordinate_ascent():
 def test_natural_parameters_are_estimated_without_bias():
     """The mean over all minibatches of a pass is what all data say, at the same moments."""
     _, fit, _ = begun(topics(), "doc", 12)
-    average, shared = fit.averaged["phi"], dict(fit.state)
+    part_of, shared = fit.parts["phi"], dict(fit.state)
 
     def at(chosen, scale):
         state = dict(shared)
         constants = fit._begun(chosen, state)
         fit.programs.local.sweep(None, state, constants.local)
-        own = stochastic.Averaged(average.of, scale, average.nothing)
+        own = stochastic.FromPart(part_of.of, scale, part_of.nothing)
         return own(state, constants.shared)[0]
 
     parts = np.arange(DOCUMENTS).reshape(5, 12)
@@ -218,6 +224,6 @@ def test_a_wrong_scale_is_seen(monkeypatch):
         seen = self.of(state, constants)
         return stochastic.combined(lambda b: self.scale * b, seen)
 
-    monkeypatch.setattr(stochastic.Averaged, "__call__", spoilt)
+    monkeypatch.setattr(stochastic.FromPart, "__call__", spoilt)
     with pytest.raises(AssertionError):
         test_natural_parameters_are_estimated_without_bias()

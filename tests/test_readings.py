@@ -318,6 +318,109 @@ def test_the_likeliest_chain_is_the_best_of_all():
         assert tuple(likeliest_chain(weights, moves, name="z")) == max(every)[1]
 
 
+# ---- some by draws: Monte Carlo EM -----------------------------------------------------------
+
+
+def effects():
+    """One-way random effects, whose variance components are points."""
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=(12, 1)) * 2 + rng.normal(size=(12, 5))
+    with gp.Model(coords={"group": 12, "rep": 5}, name="effects") as model:
+        mu = gp.Normal("mu", 0, tau=1e-6)
+        between, within = gp.Gamma("between", 1, rate=1e-8), gp.Gamma("within", 1, rate=1e-8)
+        u = gp.Normal("u", mu, tau=between, dims="group")
+        gp.Normal("y", u, tau=within, dims=("group", "rep"), observed=y)
+    return model, y
+
+
+def highest_likelihood(y):
+    """The precisions of the highest restricted likelihood of one-way random effects, exactly."""
+    n, r = y.shape
+    means = y.mean(axis=1)
+    within = ((y - means[:, None]) ** 2).sum() / (n * (r - 1))
+    return {"between": 1 / (means.var(ddof=1) - within / r), "within": 1 / within}
+
+
+def test_averages_over_draws_come_to_the_highest_likelihood():
+    model, y = effects()
+    sampler = gp.compile(model)
+    exact = highest_likelihood(y)
+    how = {"by": {"u": "draw", "mu": "draw"}, "progress": False}
+    fits = [sampler.maximise(seed=s, draws=10, **how) for s in range(5)]
+    assert all(f.converged for f in fits)
+    for name, value in exact.items():
+        found = np.array([f.values[name] for f in fits])
+        assert abs(found.mean() - value) < 4 * found.std(ddof=1) / np.sqrt(len(found)), name
+    few = np.std([sampler.maximise(seed=s, draws=1, **how).values["within"] for s in range(5)])
+    assert np.std([f.values["within"] for f in fits]) < few
+
+
+@pytest.mark.slow
+def test_without_averages_a_fit_never_comes_to_rest(monkeypatch):
+    from gibbsppl.fits.natural import Averaged
+
+    model, _ = effects()
+    how = {"by": {"u": "draw", "mu": "draw"}, "progress": False}
+    fits = [gp.compile(model).maximise(seed=s, **how) for s in range(5)]
+    monkeypatch.setattr(Averaged, "begin", lambda self, size: None)
+    wild = [gp.compile(model).maximise(seed=s, **how) for s in range(5)]
+
+    def spread(found):
+        return np.std([f.values["within"] for f in found])
+
+    assert spread(wild) > 2 * spread(fits)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"draws": 5}, "draws: found 5, and nothing is drawn"),
+        ({"by": {"u": "draw", "mu": "draw"}, "backend": "compiled"}, "found 'compiled'"),
+    ],
+)
+def test_draws_are_refused_where_they_would_do_nothing(how, told):
+    with pytest.raises(RunError, match=told):
+        gp.compile(effects()[0]).maximise(seed=1, progress=False, **how)
+
+
+def test_what_has_no_natural_parameters_is_not_averaged_over_draws():
+    rng = np.random.default_rng(1)
+    with gp.Model(coords={"group": 5, "rep": 4}, name="counts") as model:
+        slope = gp.Normal("slope", 0, tau=1)
+        tau = gp.Gamma("tau", 2, rate=1)
+        u = gp.Normal("u", 0, tau=tau, dims="group")
+        x = gp.Data("x", rng.normal(size=(5, 4)), dims=("group", "rep"))
+        y = rng.poisson(1.0, size=(5, 4))
+        gp.Poisson("y", gp.exp(u + slope * x), dims=("group", "rep"), observed=y)
+    with pytest.raises(RunError, match=r"slope is to be read given averages .* searched for"):
+        gp.compile(model).maximise(by={"u": "draw"}, seed=1, progress=False)
+
+
+# ---- where fits start ------------------------------------------------------------------------
+
+
+def test_draws_before_a_fit_lead_to_a_higher_bound():
+    corpus = models.lda.bars(documents=60)
+    sampler = gp.compile(models.lda.model(corpus=corpus, topics=6))
+    how = {"progress": False, "tolerance": 1e-6}
+    plain = [sampler.variational(seed=s, warmup=0, **how).elbo for s in range(3)]
+    found = [sampler.variational(seed=s, **how).elbo for s in range(3)]
+
+    assert min(found) > max(plain)
+
+
+def test_values_that_are_given_are_where_a_fit_starts():
+    with gp.Model(name="noise") as model:
+        mu, tau = gp.Normal("mu", 0, tau=0.01), gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
+    sampler, init = gp.compile(model), {"mu": 3.0, "tau": 0.1}
+    how = {"init": init, "sweeps": 1, "progress": False}
+    first, other = (sampler.variational(seed=s, **how).elbo for s in (1, 2))
+    moved = sampler.variational(seed=1, warmup=5, **how).elbo
+
+    assert first == other != moved
+
+
 # ---- what a user does ------------------------------------------------------------------------
 
 

@@ -7,8 +7,10 @@ from functools import cache
 from importlib import import_module
 from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse, special, stats
 
 import gibbsppl as gp
@@ -19,6 +21,7 @@ from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import log_joint, log_terms
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.run.chains import Chain
+from gibbsppl.run.choice import asked_for
 from gibbsppl.run.engines import Interpreted
 from gibbsppl.sampler import compiled
 from gibbsppl.tempering import rungs as rungs_of
@@ -470,8 +473,8 @@ def test_the_density_at_a_power_is_looked_at_where_chains_start(model):
 def test_a_factor_that_is_lost_is_seen(lost, monkeypatch):
     from gibbsppl.tempering import sampling
 
-    def spoilt(graph, data):
-        found = tempered(graph, data)
+    def spoilt(graph, data, **how):
+        found = tempered(graph, data, **how)
         left = [p for p in found.graph.potentials if p.name != lost]
         if lost == "a half":
             left = [replace(p, log_density=p.log_density / 2) for p in left]
@@ -481,3 +484,107 @@ def test_a_factor_that_is_lost_is_seen(lost, monkeypatch):
     monkeypatch.setattr(sampling, "tempered", spoilt)
     with pytest.raises(RunError, match="at the power 1/2 the log density is"):
         gp.compile(missing()).sample(5, warmup=5, chains=1, temper=3, seed=1, progress=False)
+
+
+# ---- annealing -------------------------------------------------------------------------------
+
+
+COUPLING = 1.2
+
+
+def picture(size=8):
+    """A noisy picture in patches."""
+    rng = np.random.default_rng(4)
+    truth = np.indices((size, size)).sum(axis=0) // 4 % 2
+    return truth + rng.normal(0, 1.0, (size, size))
+
+
+def patches(y):
+    """The labels of a picture, of which neighbours tend to be alike: a density of many modes."""
+    with gp.Model(coords={"row": len(y), "col": len(y)}, name="patches") as model:
+        z = gp.Bernoulli("z", 0.5, dims=("row", "col"))
+        for axis in ("row", "col"):
+            other = z.lag(axis)
+            gp.Potential(f"along {axis}", COUPLING * (z * other + (1 - z) * (1 - other)))
+        gp.Normal("y", z, sigma=1.0, dims=("row", "col"), observed=y)
+    return model
+
+
+def likeliest(y):
+    """The likeliest labels of a picture, exactly: a minimum cut.
+
+    D. M. Greig, B. T. Porteous and A. H. Seheult (1989), "Exact maximum a posteriori estimation for
+    binary images", Journal of the Royal Statistical Society B 51.
+    """
+    graph, size = nx.DiGraph(), len(y)
+    for r, c in np.ndindex(y.shape):
+        odds = float(y[r, c] - 0.5)  # the log density of 1 less that of 0
+        ends = ("one", (r, c)) if odds > 0 else ((r, c), "zero")
+        graph.add_edge(*ends, capacity=abs(odds))
+        for other in ((r + 1, c), (r, c + 1)):
+            if max(other) < size:
+                graph.add_edge((r, c), other, capacity=COUPLING)
+                graph.add_edge(other, (r, c), capacity=COUPLING)
+    _, (ones, _) = nx.minimum_cut(graph, "one", "zero")
+    return np.array([[(r, c) in ones for c in range(size)] for r in range(size)], dtype=float)
+
+
+@pytest.mark.slow
+def test_annealing_comes_to_the_likeliest_labels_and_climbing_does_not():
+    y = picture()
+    sampler = gp.compile(patches(y))
+    exact = likeliest(y)
+    top = log_joint(sampler.graph, {**sampler.data, "z": exact})
+    how = {"by": {"z": "mode"}, "seed": 1, "starts": 3, "progress": False}
+    climbed = sampler.maximise(**how)
+    annealed = sampler.maximise(anneal=True, warmup=2000, **how)
+
+    assert climbed.value < top - 1.0
+    assert_allclose(annealed.value, top, rtol=1e-12)
+    assert np.array_equal(annealed.values["z"], exact)
+
+
+@pytest.mark.parametrize("lost", ["mu.more", "tau.more"])
+def test_a_latent_variable_that_is_to_no_power_is_seen(lost, monkeypatch):
+    from gibbsppl.tempering import sampling
+
+    def spoilt(graph, data, **how):
+        found = tempered(graph, data, **how)
+        left = tuple(p for p in found.graph.potentials if p.name != lost)
+        assert left != found.graph.potentials
+        return replace(found, graph=replace(found.graph, potentials=left))
+
+    with gp.Model(name="noise") as model:
+        mu, tau = gp.Normal("mu", 0, tau=0.01), gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
+    gp.compile(model).maximise(anneal=True, seed=1, progress=False)
+    monkeypatch.setattr(sampling, "tempered", spoilt)
+    with pytest.raises(RunError, match="at the power 2 the log density is"):
+        gp.compile(model).maximise(anneal=True, seed=1, progress=False)
+
+
+def test_at_the_last_power_values_are_near_a_mode():
+    with gp.Model(name="noise") as model:
+        mu, tau = gp.Normal("mu", 0, tau=0.01), gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
+    sampler = gp.compile(model)
+    best = sampler.maximise(seed=1, progress=False).values
+    starts = sampler.initial_states(20, 2)[0]
+    found = sampler.annealed(starts, 40, asked_for("numpy"), beyond=True)
+    draws = sampler.sample(2000, seed=3, progress=False)
+    for name in ("mu", "tau"):
+        at_last = np.array([c.state[name] for c in found])
+        assert abs(at_last.mean() - best[name]) < 4 * at_last.std() / 20**0.5 + 0.01 * best[name]
+        assert 0.05 < at_last.std() / draws[name].std() < 0.2
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"anneal": True, "init": {"mu": 0.0}}, "anneal: found init="),
+        ({"anneal": True, "warmup": 2}, "anneal: found 2"),
+    ],
+)
+def test_annealing_says_what_it_needs(how, told):
+    with pytest.raises(RunError, match=told):
+        gp.compile(missing()).maximise(seed=1, progress=False, **how)

@@ -19,6 +19,8 @@ from gibbsppl.model.evaluation import Floats
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.progress import Report
 
+FEWEST_PASSES = 4
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
@@ -54,3 +56,16 @@ def fitted(
             if report is not None:
                 report(len(trace), f"bound {trace[-1]:.6g}")
     return Fitted(chain, np.array(trace), still >= 2)
+
+
+def rises_no_more(bounds: Floats) -> bool:
+    """Whether the mean bound of passes rises by less than the standard error of that of a pass.
+
+    After 4, 8, 16 passes and so on: of the last half of these, over the quarter before. ``bounds``
+    has a row for each pass.
+    """
+    passes, each = bounds.shape
+    if passes < FEWEST_PASSES or passes & (passes - 1):
+        return False
+    now, before = bounds[passes // 2 :], bounds[passes // 4 : passes // 2]
+    return bool(now.mean() - before.mean() < np.sqrt(now.var() / each))

@@ -34,6 +34,8 @@ class Fitting:
         sweeps: int = 10_000,
         tolerance: float = 1e-10,
         batch: Mapping[str, int] | None = None,
+        warmup: int | None = None,
+        anneal: bool = False,
         seed: Seed = None,
         init: Init = None,
         backend: Backend | None = None,
@@ -44,8 +46,10 @@ class Fitting:
         Mean-field variational Bayes by coordinate ascent. The factors of q are the steps of the
         sampler: what is drawn jointly stays joint. The evidence lower bound rises with each update,
         until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
-        several ``starts`` is kept. ``seed``, ``init`` and ``backend`` as in `sample`: by default
-        sweeps are compiled once loops would have saved more than compiling them takes.
+        several ``starts`` is kept. ``warmup`` sweeps of draws come first, 200 unless ``init`` says
+        where to start; ``anneal=True`` makes them at powers of the likelihood that rise, which
+        leave lower tops (docs/tempering.md). ``seed``, ``init`` and ``backend`` as in `sample`: by
+        default sweeps are compiled once loops would have saved more than compiling them takes.
 
         ``batch={"doc": 256}``: by minibatches of so many positions of a dim (stochastic variational
         inference, docs/readings.md). The fit is that of the variables that do not belong to these
@@ -62,14 +66,17 @@ class Fitting:
         ...     y = gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, 0.7, 2.1, 1.6])
         >>> fit = gp.compile(noise).variational(seed=1, progress=False)
         >>> print(fit)
-        noise: bound -7.55717 after 7 sweeps
+        noise: bound -7.55717 after 8 sweeps
           mu   Normal(mu=1.398, tau=6.548)
           tau  Gamma(shape=3, rate=1.835)
         """
-        from gibbsppl.fits.variational import Search, variational  # noqa: PLC0415  (when asked for)
+        from gibbsppl.fits.starting import Search  # noqa: PLC0415  (when asked for)
+        from gibbsppl.fits.variational import variational  # noqa: PLC0415  (when asked for)
 
         by: dict[str, By] = dict.fromkeys(self.graph.drawn, "mean")
-        search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
+        search = Search(
+            starts, sweeps, tolerance, warmup, anneal, seed, init, progress, asked_for(backend)
+        )
         if batch is not None and (starts != 1 or backend == "compiled"):
             raise RunError(
                 "batch: minibatches have one start, and sweeps in NumPy; found "
@@ -87,9 +94,12 @@ class Fitting:
         by: Mapping[str, By] | None = None,
         *,
         scale: str | None = None,
+        draws: int = 1,
         starts: int = 1,
         sweeps: int = 10_000,
         tolerance: float = 1e-10,
+        warmup: int | None = None,
+        anneal: bool = False,
         seed: Seed = None,
         init: Init = None,
         backend: Backend | None = None,
@@ -101,7 +111,10 @@ class Fitting:
         is the EM algorithm (A. P. Dempster, N. M. Laird and D. B. Rubin, 1977, JRSS B 39). ``by``
         says otherwise: all by ``"mode"`` are iterated conditional modes, and alternating least
         squares of a factorisation; coefficients by ``"mean"`` and their scales by ``"mode"``,
-        type-II likelihood; a ``"draw"`` of some, stochastic EM. A mode depends on the scale: it is
+        type-II likelihood. Where some are by ``"draw"``, all others are given averages over so many
+        ``draws`` of these, at last over all sweeps: Monte Carlo EM (docs/readings.md). ``warmup``
+        sweeps of draws come first, none by default; with ``anneal=True`` 200, at powers of the
+        density that rise to 100: simulated annealing. A mode depends on the scale: it is
         that of the density of a variable as it is declared, and with ``scale="log"`` that of the
         log, of all positive variables (one: ``by={"tau": "mode of log"}``). All else as in
         `variational`.
@@ -117,7 +130,8 @@ class Fitting:
         >>> {name: round(float(value), 4) for name, value in best.values.items()}
         {'mu': 1.3982, 'tau': 1.9608}
         """
-        from gibbsppl.fits.variational import Search, maximised  # noqa: PLC0415  (when asked for)
+        from gibbsppl.fits.starting import Search  # noqa: PLC0415  (when asked for)
+        from gibbsppl.fits.variational import maximised  # noqa: PLC0415  (when asked for)
 
         latent = self.graph.latent
         usual: dict[str, By] = {
@@ -129,5 +143,8 @@ class Fitting:
             positive = {s.target.array.name for s in latent if s.support.lower == 0}
             real = {s.target.array.name for s in latent if s.support.kind == "real"}
             usual |= {n: "mode of log" for n in positive & real if usual[n] == "mode"}
-        search = Search(starts, sweeps, tolerance, seed, init, progress, asked_for(backend))
+        search = Search(
+            starts, sweeps, tolerance, warmup, anneal, seed, init, progress, asked_for(backend),
+            draws,
+        )  # fmt: skip
         return maximised(self.read_by({**usual, **(by or {})}), self.read_by({}), search)

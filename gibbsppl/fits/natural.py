@@ -1,13 +1,43 @@
-"""Natural parameters as the functions of conditionals return them: arrays, in tuples and dicts."""
+"""Natural parameters as the functions of conditionals return them: arrays, in tuples and dicts.
+
+Comes in: a function of conditionals, or what it has returned. Goes out: sums and averages of these.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gibbsppl.code.program import Constants, State
 from gibbsppl.runtime.types import Floats
+
+
+@dataclass(slots=True, eq=False)
+class Averaged:
+    """A conditional whose natural parameters go a step towards an estimate, sweep by sweep.
+
+    ``now`` is where they are, ``before`` where the last sweep left them.
+    """
+
+    estimate: Callable[[State, Constants], Any]
+    size: float = 1.0
+    now: Any = None
+    before: Any = None
+
+    def begin(self, size: float) -> None:
+        """Begin a sweep, with a step of another size."""
+        self.size, self.before = size, self.now
+
+    def __call__(self, state: State, constants: Constants) -> Any:
+        """The natural parameters after the step, from where the sweep began."""
+        found = self.estimate(state, constants)
+        if self.before is not None:
+            found = combined(lambda a, b: a + self.size * (b - a), self.before, found)
+        self.now = found
+        return found
 
 
 def combined(function: Callable[..., Any], first: Any, *others: Any) -> Any:

@@ -18,12 +18,13 @@ class Optimum(Approximation):
 
     ``trace`` has the objective after each sweep, ``value`` the last: the log joint density at the
     values, and where variables were read by their means, the bound of it with these averaged out.
+    Where some were drawn, it is the mean over their draws, of the last sweeps.
     """
 
     @property
     def value(self) -> float:
         """The objective: a log density, or the bound of one."""
-        return float(self.trace[-1])
+        return self.elbo
 
     @property
     def values(self) -> Mapping[str, Floats]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import RunError
 from gibbsppl.fits.approximation import Approximation, unchanging
+from gibbsppl.fits.fitting import rises_no_more
 from gibbsppl.fits.minibatches import Minibatches, resized
-from gibbsppl.fits.natural import combined, numbers
+from gibbsppl.fits.natural import Averaged, combined, numbers
 from gibbsppl.fits.points import moments_at, moments_of
+from gibbsppl.fits.starting import Search, starts_of
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.progress import reporting
@@ -37,15 +39,11 @@ from gibbsppl.schedule.moments import Moment
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
-if TYPE_CHECKING:
-    from gibbsppl.fits.variational import Search
-
 # Step sizes, as by default in scikit-learn's LatentDirichletAllocation.
 DELAY, FORGET = 10.0, 0.7
 # The local factors of a minibatch are fitted until their moments change by less, on average, or for
 # so many sweeps (these, too).
 STILL, MOST_LOCAL_SWEEPS = 1e-3, 100
-FEWEST_PASSES = 4
 # Natural parameters of parts of the data add up to those of the whole, but for rounding.
 ADDITIVE = 1e-8
 
@@ -57,27 +55,21 @@ Given = Callable[[State, Constants], Any]
 
 
 @dataclass(slots=True, eq=False)
-class Averaged:
-    """The conditional of a global factor: an average of estimates of natural parameters.
+class FromPart:
+    """The natural parameters of a global factor, as a minibatch says what all data would.
 
-    ``nothing`` is a state and constants without any data; ``size`` that of the next step.
+    ``nothing`` is a state and constants without any data.
     """
 
     of: Given
     scale: float
     nothing: tuple[State, Constants]
-    size: float = 1.0
-    now: Any = None
 
     def __call__(self, state: State, constants: Constants) -> Any:
-        """The natural parameters, after a step towards those of a minibatch."""
+        """The prior's, and ``scale`` times what the minibatch adds."""
         empty, none = self.nothing
         seen, prior = self.of(state, constants), self.of({**state, **empty}, none)
-        found = combined(lambda p, b: p + self.scale * (b - p), prior, seen)
-        if self.now is not None:
-            found = combined(lambda a, b: a + self.size * (b - a), self.now, found)
-        self.now = found
-        return found
+        return combined(lambda p, b: p + self.scale * (b - p), prior, seen)
 
 
 class Constants3(NamedTuple):
@@ -118,6 +110,7 @@ class Stochastic:
     rng: np.random.Generator
     nothing: tuple[State, Constants3]
     scale: float
+    parts: Mapping[str, FromPart]
     averaged: Mapping[str, Averaged]
 
     @classmethod
@@ -132,8 +125,8 @@ class Stochastic:
                 f"batch: all variables of {read.graph.name} belong to positions of "
                 f"{data.dim.name}; fit it without batch=."
             )
-        parts = (load(write_numpy(schedule.only(places[k]))) for k in (True, False))
-        programs = Programs(read.program, *parts)
+        both = (load(write_numpy(schedule.only(places[k]))) for k in (True, False))
+        programs = Programs(read.program, *both)
         names = {d.name for d in data.local}
         moments = [m for m in moments_of(schedule) if names & {root_of(d) for d in m.dims}]
         for m in moments:
@@ -146,10 +139,14 @@ class Stochastic:
         constants = programs.prepared(none, sizes)
         scale = data.graph.sizes[data.dim] / size
         given, nothing = programs.shared.given_rest, (empty, constants.shared)
-        averaged = {n: Averaged(f, scale, nothing) for n, f in given.items()}
+        parts = {n: FromPart(f, scale, nothing) for n, f in given.items()}
+        averaged = {n: Averaged(p) for n, p in parts.items()}
         programs = programs._replace(shared=programs.shared.giving(averaged))
         starts = {m: _middle(m, state[m.name], data) for m in moments}
-        return cls(data, programs, starts, state, chain.rng, (empty, constants), scale, averaged)
+        nothing_of_all = (empty, constants)
+        return cls(
+            data, programs, starts, state, chain.rng, nothing_of_all, scale, parts, averaged
+        )
 
     def step(self, chosen: Ints, size: float) -> float:
         """A step of a size by the data of some positions: an estimate of the bound after it."""
@@ -160,19 +157,19 @@ class Stochastic:
             if all(np.abs(self.state[n] - x).mean() < STILL for n, x in before.items() if x.size):
                 break
         for average in self.averaged.values():
-            average.size = size
+            average.begin(size)
         self.programs.shared.sweep(self.rng, self.state, constants.shared)
         return self._bound(constants.whole)
 
     def begin(self, chosen: Ints) -> None:
         """Put global factors to what a state, of the data of some positions, says of them."""
         part, sizes = self.data.part(chosen)
-        for average in self.averaged.values():
-            average.scale = self.data.graph.sizes[self.data.dim] / len(chosen)
+        for part_of in self.parts.values():
+            part_of.scale = self.data.graph.sizes[self.data.dim] / len(chosen)
         constants = self.programs.prepared(part, sizes)
         self.programs.shared.sweep(self.rng, self.state, constants.shared)
-        for average in self.averaged.values():
-            average.scale = self.scale
+        for part_of in self.parts.values():
+            part_of.scale = self.scale
 
     def _begun(self, chosen: Ints, state: State) -> Constants3:
         """The constants of the data of some positions; local moments are put to their start."""
@@ -200,8 +197,8 @@ class Stochastic:
         empty, none = self.nothing
         states.append({**self.state, **empty})
         every.append(none)
-        for name, average in self.averaged.items():
-            found = [average.of(s, c.shared) for s, c in zip(states, every, strict=True)]
+        for name, part_of in self.parts.items():
+            found = [part_of.of(s, c.shared) for s, c in zip(states, every, strict=True)]
             try:
                 added = combined(lambda a, b, p: a + b - p, *found[1:])
             except TypeError:
@@ -268,23 +265,11 @@ def _are_equal(one: Any, other: Any) -> bool:
     return bool((np.abs(np.asarray(one) - other) <= ADDITIVE * size).all())
 
 
-def _rises_no_more(bounds: Floats) -> bool:
-    """Whether the mean bound of passes rises by less than the standard error of that of a pass.
-
-    After 4, 8, 16 passes and so on: of the last half of these, over the quarter before.
-    """
-    passes, each = bounds.shape
-    if passes < FEWEST_PASSES or passes & (passes - 1):
-        return False
-    now, before = bounds[passes // 2 :], bounds[passes // 4 : passes // 2]
-    return bool(now.mean() - before.mean() < np.sqrt(now.var() / each))
-
-
-def start_of(read: Any, start: Any, data: Minibatches, first: Ints, seed: Any, init: Any) -> Chain:
+def start_of(read: Any, start: Any, data: Minibatches, first: Ints, search: Search) -> Chain:
     """A chain that starts from a draw for a first minibatch, with its moments."""
     part, sizes = data.part(first)
     made = start.of_graph(resized(start.graph, sizes), part, start.coords, start.settings)
-    chain: Chain = made.initial_states(1, seed, init)[0][0]
+    (chain,) = starts_of(made, search, beyond=False)
     schedule: Schedule = replace(read.schedule, graph=resized(read.schedule.graph, sizes))
     chain.state |= moments_at(schedule, {**made.derivation.known, **chain.state})
     return chain
@@ -307,7 +292,7 @@ def fitted_by_parts(
     rng = np.random.default_rng(seed_sequence(search.seed))
     parts, each = minibatches(count, size, rng), count // size
     many = np.sort(rng.permutation(count)[: max(size, MANY)])
-    chain = start_of(read, start, data, many, rng, search.init)
+    chain = start_of(read, start, data, many, replace(search, starts=1, seed=rng))
     fit, trace = Stochastic.of(read, data, size, chain), list[float]()
     fit.begin(many)
     fit.check_apart(next(parts))
@@ -321,7 +306,7 @@ def fitted_by_parts(
                 report(k + 1, f"bound about {np.mean(trace[-each:]):.6g}")
             if not np.isfinite(trace[-1]):
                 raise RunError(f"batch: the bound is {trace[-1]}; use larger minibatches.")
-            converged = _rises_no_more(np.array(trace).reshape(k + 1, each))
+            converged = rises_no_more(np.array(trace).reshape(k + 1, each))
             if converged:
                 break
     natural = {n: a.now for n, a in fit.averaged.items()}

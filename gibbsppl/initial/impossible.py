@@ -43,7 +43,7 @@ def check_possible(graph: Graph, data: Values) -> None:
 
     For all values of the latent variables: other failures are left to the start of a run.
     """
-    latent = set(graph.drawn)
+    latent = {*graph.drawn, *(n for n in graph.random if n not in data)}
     for constant in graph.constants:
         _check_constant(graph, data, constant)
     for factor in graph.factors:

@@ -8,7 +8,8 @@ that one program serves all powers, and chains at several powers share all const
 What is no statement of a latent variable is a data factor: observed values, and potentials. At
 power 0 the graph is the prior, at 1 the model. Logs of indicators (limits, constraints) are 0 or
 minus infinity, and hold at each power. Of an array that is observed in part the observed elements
-count; its statement is left for the others.
+count; its statement is left for the others. For annealing powers go on beyond 1, and there latent
+variables count as often, too: the whole density is to the power, which leads to its mode.
 
 >>> from gibbsppl.families import FAMILIES
 >>> mu, y = Array("mu")[()], Array("y")[()]
@@ -34,7 +35,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over, dims_of
-from gibbsppl.algebra.functions import INDICATORS
+from gibbsppl.algebra.functions import INDICATORS, Maximum
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.errors import RunError
 from gibbsppl.model.evaluation import Sizes, Values
@@ -53,7 +54,8 @@ from gibbsppl.pieces.outcomes import with_outcomes
 class Tempered:
     """A tempered graph with its data, and the names of the power and of the log likelihood.
 
-    ``observations`` is the number of terms that are to the power.
+    ``observations`` is the number of terms that are to the power. ``is_beyond``: above 1 it is the
+    power of the whole density.
     """
 
     graph: Graph
@@ -61,10 +63,14 @@ class Tempered:
     power: str
     log_likelihood: str
     observations: int
+    is_beyond: bool = False
 
 
-def tempered(graph: Graph, data: Values) -> Tempered:
-    """The graph with its data factors to a power; raises `RunError` where there are none."""
+def tempered(graph: Graph, data: Values, *, beyond: bool = False) -> Tempered:
+    """The graph with its data factors to a power; raises `RunError` where there are none.
+
+    ``beyond``: powers above 1 are those of the whole density.
+    """
     graph = with_outcomes(graph, data)
     taken = {*graph.variables, *(d.name for d in graph.deterministics)}
     power, told = fresh("power", taken), fresh("log_likelihood", taken)
@@ -80,18 +86,18 @@ def tempered(graph: Graph, data: Values) -> Tempered:
     beta = Array(power, positive=True)[()]
     total = sp.Add(*(_total(p.log_density, p.over, graph.sizes) for p in every))
     made = {v.name: v for part in parts for v in part.variables}
+    latent = [left.get(s.name, s) for s in graph.statements if s.known == 0 or s.name in left]
+    more = [_more_of(s, beta, taken) for s in latent] if beyond else []
     found = replace(
         graph,
         variables={**graph.variables, **made, power: Variable(power, (), "random")},
-        statements=tuple(
-            left.get(s.name, s) for s in graph.statements if s.known == 0 or s.name in left
-        ),
-        potentials=tuple(_to_power(p, beta) for p in every),
+        statements=tuple(latent),
+        potentials=(*(_to_power(p, beta) for p in every), *more),
         deterministics=(*graph.deterministics, Deterministic(told, (), total)),
     )
     values = {n: a for part in parts for n, a in part.data.items()}
     counted = (p for p in every if _parts(p.log_density)[1] != 0)
-    return Tempered(found, {**data, **values}, power, told, sum(map(_size, counted)))
+    return Tempered(found, {**data, **values}, power, told, sum(map(_size, counted)), beyond)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +133,13 @@ def _parted(statement: Statement, graph: Graph, data: Values) -> _Parted:
 
 def _size(potential: Potential) -> int:
     return math.prod(map(len, potential.over))
+
+
+def _more_of(statement: Statement, power: Expr, taken: set[str]) -> Potential:
+    """The density of latent values to what a power is above 1."""
+    own = statement.log_density * (1 - statement.known)
+    name = fresh(f"{statement.name}.more", taken)
+    return _to_power(Potential(name, own, statement.over), Maximum(power, 1) - 1)
 
 
 def _to_power(potential: Potential, power: Expr) -> Potential:

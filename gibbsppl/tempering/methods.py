@@ -1,23 +1,23 @@
-"""The method of a sampler that weighs its model by the data: the log evidence."""
+"""The methods of a sampler at powers of its density: the log evidence, and annealing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.run.chains import Chain, Seed
-from gibbsppl.run.choice import Backend, asked_for
+from gibbsppl.run.choice import Asked, Backend, asked_for
 
 if TYPE_CHECKING:
     from gibbsppl.initial.inits import Init
     from gibbsppl.tempering.evidence import Evidence
 
 
-class Weighing:
-    """The method of a sampler that tempers: `evidence`."""
+class AtPowers:
+    """The methods of a sampler at powers of its density: `evidence`, and starts of a fit."""
 
     __slots__ = ()
 
@@ -32,6 +32,15 @@ class Weighing:
     ) -> tuple[list[Chain], dict[str, str]]:
         """A dispersed starting state and random stream per chain, and the origin of each value."""
         raise NotImplementedError
+
+    def annealed(
+        self, chains: Sequence[Chain], sweeps: int, asked: Asked, *, beyond: bool
+    ) -> list[Chain]:
+        """Starting states after so many sweeps of annealing, ``beyond`` the power 1 to a mode."""
+        from gibbsppl.tempering.annealing import annealed  # noqa: PLC0415  (if asked for)
+
+        model: Any = self
+        return annealed(model, self.of_graph, chains, sweeps, asked, beyond=beyond)
 
     def evidence(
         self,

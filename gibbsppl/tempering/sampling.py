@@ -98,22 +98,28 @@ class Hot:
     def check(self, chain: Chain) -> None:
         """Raise unless the density at a power is the model's times the likelihood to a power less.
 
-        Looked at where a chain starts, at the power 1/2, with the log likelihood that swaps read.
+        Looked at where a chain starts, at the power 1/2, with the log likelihood that swaps read;
+        where there are powers above 1, at 2, where the whole density is to the power.
         """
         model, graph, own = self.model, self.graph.graph, self.sampler
         state = {n: chain.state[n] for n in self.names}
-        halved = {**state, self.graph.power: np.float64(0.5)}
-        values, half = {**model.data, **state}, {**self.graph.data, **halved}
+        values, halved = {**model.data, **state}, {**state, self.graph.power: np.float64(0.5)}
         told = float(own.program.deterministics(halved, own.prepared)[self.graph.log_likelihood])
-        declared, found = log_joint(model.graph, values), log_joint(graph, half)
+        declared = log_joint(model.graph, values)
         size = sum(size_of_terms(f, values, model.graph.sizes) for f in model.graph.factors)
-        gap = abs(found + told / 2 - declared)
-        if np.isfinite(declared) and not gap <= RELATIVE_TOLERANCE * (1 + size):
-            raise RunError(
-                f"{graph.name}: at the power 1/2 the log density is {found:.10g}, expected that of "
-                f"the model, {declared:.10g}, less half the log likelihood, {told:.10g}; please "
-                "report this model, and run it without tempering."
-            )
+        expected = {"1/2": (0.5, declared - told / 2)}
+        if self.graph.is_beyond:
+            expected["2"] = (2.0, 2 * declared)
+        for name, (power, density) in expected.items():
+            at = {**self.graph.data, **state, self.graph.power: np.float64(power)}
+            found = log_joint(graph, at)
+            gap = abs(found - density) if np.isfinite(declared) else 0.0
+            if not gap <= RELATIVE_TOLERANCE * (1 + size):
+                raise RunError(
+                    f"{graph.name}: at the power {name} the log density is {found:.10g}, expected "
+                    f"{density:.10g}, from that of the model, {declared:.10g}, and the log "
+                    f"likelihood, {told:.10g}; please report this model, and run it without powers."
+                )
 
     def engine(
         self, asked: Asked, sweeps: int, keep: Sequence[str], rungs: int | None, refused: float
@@ -235,13 +241,13 @@ def tempered_run(
     return replace(result, values=values, stats=stats), attributes
 
 
-def hot(model: Sampling, compiled: Compile) -> Hot:
-    """The tempered sampler of a model.
+def hot(model: Sampling, compiled: Compile, *, beyond: bool = False) -> Hot:
+    """The tempered sampler of a model; ``beyond`` for powers above 1, too.
 
     ``compiled`` makes a sampler of a graph, its data, coords and settings.
     """
     check_draws(model)
-    found = tempered(model.graph, model.data)
+    found = tempered(model.graph, model.data, beyond=beyond)
     try:
         made = compiled(found.graph, found.data, model.coords, model.settings)
     except CompileError as error:
