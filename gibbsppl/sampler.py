@@ -396,8 +396,13 @@ class Sampler(Predicting, Fitting, AtPowers):
         return self._with(by={}, interweave=False, rewrites=made)
 
     def read_by(self, by: Mapping[str, By]) -> Sampler:
-        """The sampler of the same model in one graph, its conditionals read otherwise."""
+        """The sampler of the same model in one graph, its conditionals read otherwise.
+
+        Labels that are drawn approximately, with others integrated out, are read so, too.
+        """
+        labels = {s.name for s in self.schedule.approximate}
+        is_so = bool(labels) and all(by.get(n) == "mean" for n in labels)
         return self._with(
-            kernels={}, order=(), scan="systematic", collapse=(), approximate=False,
-            interweave=False, by=by,
+            kernels={}, order=(), scan="systematic", interweave=False, by=by, approximate=is_so,
+            collapse=self.settings["collapse"] if is_so else (),
         )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gibbsppl.code.lowering.contributions import contributed
 from gibbsppl.code.numpy_text.functions import Part
 from gibbsppl.code.numpy_text.tables import weights_part
@@ -12,6 +14,13 @@ from gibbsppl.schedule.parameters import NaturalParameter
 def shift_text(lower: int) -> str:
     """The lowest label, added to a draw of ``0, 1, ..``."""
     return f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
+
+
+def shares_lines(call: str, shape: str, names: Sequence[str]) -> list[str]:
+    """The lines that put the probabilities of all labels, and their entropy, to their arrays."""
+    shares, entropy = names
+    given = f"runtime.probabilities({call}, {shape})"
+    return [f's["{shares}"], entropies = {given}', f's["{entropy}"] = entropies.sum()']
 
 
 def weights(writer: Writer, parameter: NaturalParameter, *, as_tables: bool) -> Part:

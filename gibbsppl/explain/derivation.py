@@ -7,7 +7,7 @@ shown are the values that the passes have made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -45,8 +45,10 @@ def explained(
 ) -> str:
     """The derivation of the steps of a named variable or statement, or of all steps.
 
-    ``code`` are the generated lines of each step; ``data`` are used to try repairs.
+    ``code`` are the generated lines of each step; ``data`` are used to try repairs. What is read
+    otherwise than by draws is explained as the conditional that it is read of.
     """
+    schedule = replace(schedule, steps=tuple(s.instead_of or s for s in schedule.steps))
     if name is not None:
         steps = _named(schedule, name)
         return "\n\n".join(Derivation(schedule, code[s.name], s, data).text() for s in steps)

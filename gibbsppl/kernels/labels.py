@@ -10,7 +10,7 @@ from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
 from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
-from gibbsppl.code.labels import shift_text, weights
+from gibbsppl.code.labels import shares_lines, shift_text, weights
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
@@ -99,9 +99,9 @@ class FiniteDraw(LabelDraw):
         """The probability of each label, and the entropy."""
         first, shape = call_text(module, self), module.shape(self.statement)
         names = [m.name for m in taken.moments]
-        given = f"runtime.probabilities({first}, {shape})"
         if not self.is_by_element and module.is_whole(self):
-            return [f's["{names[0]}"], entropies = {given}', f's["{names[1]}"] = entropies.sum()']
+            return shares_lines(first, shape, names)
+        given = f"runtime.probabilities({first}, {shape})"
         where = "[at]" if self.is_by_element else where_text(module, self)
         put = [f"found, entropies = {given}", f's["{names[0]}"]{where} = found{where}']
         if self.is_by_element:

@@ -49,6 +49,11 @@ class Reading(Step):
         """The name of the draw."""
         return self.draw.name
 
+    @property
+    def approximate(self) -> bool:
+        """Whether the draw is approximate, and so this reading."""
+        return self.draw.approximate
+
     def expressions(self, graph: Graph) -> Iterator[Expr]:
         """All expressions that the conditional reads."""
         yield from self.draw.expressions(graph)

@@ -15,7 +15,7 @@ from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.code.arrays.expressions import Expr as Value
 from gibbsppl.code.elements import made
-from gibbsppl.code.labels import shift_text, weights
+from gibbsppl.code.labels import shares_lines, shift_text, weights
 from gibbsppl.code.lines import INDENT, assigned
 from gibbsppl.code.maintained import (
     maintained_functions,
@@ -56,8 +56,9 @@ class ScanDraw(LabelDraw):
     (its statistic is the array's element). ``approximate``: all labels are drawn at once, each as
     that of one more element like it given all labels before, its own among them, which does not
     leave the posterior invariant. They are drawn from the log weights ``at_once``, which read the
-    maintained arrays, not the labels; ``exact`` are the log weights that a scan would have. Of a
-    recomputed scan ``terms`` are the terms of the log density that it evaluates.
+    maintained arrays, not the labels; ``exact`` are the log weights that a scan would have, and
+    labels that are read by their means. Of a recomputed scan ``terms`` are the terms of the log
+    density that it evaluates.
     """
 
     conditional: Scan
@@ -82,14 +83,16 @@ class ScanDraw(LabelDraw):
         region = made.region(derived.statement)
         kept = tuple(map(own.maintained, derived.kept))
         if derived.approximate:
-            return cls(derived, region, kept, *own.labels_at_once(derived))
+            at_once, exact = own.labels_at_once(derived)
+            is_drawn = derived.shares is None
+            return cls(derived, region, kept, at_once if is_drawn else None, exact)
         terms = own.whole_terms(derived) if derived.recomputed else ()
         return cls(derived, region, kept, terms=terms)
 
     @property
     def approximate(self) -> bool:
-        """Whether all labels are drawn at once."""
-        return self.at_once is not None
+        """Whether all labels are drawn, or read by their means, at once."""
+        return self.conditional.approximate
 
     @property
     def increments(self) -> bool:
@@ -122,8 +125,9 @@ class ScanDraw(LabelDraw):
     def given_rest(self, module: Module) -> str:
         """The functions of the maintained arrays, of what is drawn, and of all log weights."""
         parts = maintained_functions(module, self)
-        if self.at_once is not None and self.exact is not None:
-            parts.append(_at_once(module, self, self.at_once))
+        if self.exact is not None:
+            if self.at_once is not None:
+                parts.append(_at_once(module, self, self.at_once))
             parts.append(_exact(module, self, self.exact))
         elif self.increments:
             from gibbsppl.code.scan_loops import scan_loops  # noqa: PLC0415  (if labels are scanned)
@@ -151,8 +155,11 @@ class ScanDraw(LabelDraw):
         name = self.variables[0]
         first = made(module, self)
         if self.approximate:
-            drawn = f'runtime.labels_at_once(rng, "{name}", {_scan_name(module, self)}(s, c))'
             shift = shift_text(self.conditional.lower)
+            if self.at_once is None:
+                given = _exact_call(module, self)
+                return [*first, f's["{name}"] = runtime.labels(rng, {given}){shift}']
+            drawn = f'runtime.labels_at_once(rng, "{name}", {_scan_name(module, self)}(s, c))'
             return [*first, f's["{name}"] = {drawn}{shift}  # approximate: all at once']
         if not self.increments:
             arguments = ", ".join(_arguments(module, self))
@@ -171,9 +178,14 @@ class ScanDraw(LabelDraw):
             ")",
         ]
 
+    def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
+        """The probability of each label, given the expected contributions of all others."""
+        names, shape = [m.name for m in taken.moments], module.shape(self.statement)
+        return shares_lines(_exact_call(module, self), shape, names)
+
     def drawing_function(self, module: Module) -> str:
         """The function of the loops, or of the log weights that all labels are drawn from."""
-        is_own = self.increments or self.approximate
+        is_own = self.increments or self.at_once is not None
         return _scan_name(module, self) if is_own else ""
 
     def in_row(self, module: Module) -> dict[str, str]:
@@ -202,6 +214,8 @@ class ScanDraw(LabelDraw):
     def how(self, graph: Graph) -> str:
         """In which order, and given what."""
         del graph
+        if self.conditional.shares is not None:
+            return f"all at once, from expected arrays, {self.integrated} integrated out"
         if self.approximate:
             return (
                 f"all at once, approximately: each given all labels before, its own among them, "
@@ -228,7 +242,9 @@ class ScanDraw(LabelDraw):
             told = f"These are computed anew for each label: {scan.recomputed}."
             return [*found, *wrapped(told, WIDTH)]
         rows = [(text(c.array[c.at]), text(c.value)) for c in scan.changes]
-        told = f"an element of {self.statement.target.array} with that label adds:"
+        own = f"an element of {self.statement.target.array}"
+        shared = "adds, times the probability of that label"
+        told = f"{own} {'with that label adds' if scan.shares is None else shared}:"
         return [*found, told, *columns(rows)]
 
     def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
@@ -250,6 +266,11 @@ def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[
 
 def _is_carried(module: Module, step: ScanDraw) -> bool:
     return {p.array for p in step.kept} <= module.carried
+
+
+def _exact_call(module: Module, step: ScanDraw) -> str:
+    """The call of the function of the exact log weights."""
+    return f"{module.functions[step.name]}(s, c)"
 
 
 def _scan_name(module: Module, step: ScanDraw) -> str:

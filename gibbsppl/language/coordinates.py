@@ -1,18 +1,19 @@
 """Labels of the positions along a dimension, as users give them.
 
 Comes in: labels in a row, or a size. Goes out: an array with one label for each position, all
-different; an error where one is missing, or cannot be compared, printed and saved.
+different, or a range; an error where one is missing, or cannot be compared, printed and saved.
 
 >>> labels_of(["a", "b"], "rat", "coords")
 array(['a', 'b'], dtype='<U1')
 >>> labels_of(3, "rat", "coords")
-array([0, 1, 2])
+range(0, 3)
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +33,10 @@ def labels_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray | range:
 
     Those that are counted stay a range, which takes no memory.
     """
+    if _is_size(labels) and 0 < int(labels) < LARGEST_SIZE:
+        with _room_for(labels, dim, owner):
+            np.empty(int(labels))
+        return range(int(labels))
     if isinstance(labels, range) and len(labels) and labels == range(len(labels)):
         return labels
     found = _array_of(labels, dim, owner)
@@ -45,20 +50,33 @@ def labels_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray | range:
     return found
 
 
-def _array_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray:
-    """The labels as an array, of any shape, of a type that can be printed and saved."""
-    is_size = isinstance(labels, (int, np.integer)) and not isinstance(labels, bool)
+def _is_size(labels: object) -> TypeGuard[int]:
+    """Whether labels are given by their number."""
+    return isinstance(labels, (int, np.integer)) and not isinstance(labels, bool)
+
+
+@contextmanager
+def _room_for(labels: object, dim: str, owner: str) -> Iterator[None]:
+    """A context in which there is an error for arrays that memory has no room for."""
     try:
-        if isinstance(labels, (int, np.integer)) and is_size and labels < LARGEST_SIZE:
-            return np.arange(int(labels))
-        found = np.asarray(labels)
-    except (TypeError, ValueError):
-        found = np.empty(())
+        yield
     except MemoryError as error:
         raise ModelError(
             f"{owner}: dimension {dim!r} has more positions than there is memory for their labels "
             f"({shown(labels)}); expected fewer positions."
         ) from error
+
+
+def _array_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray:
+    """The labels as an array, of any shape, of a type that can be printed and saved."""
+    is_size = _is_size(labels)
+    if _is_size(labels) and labels < LARGEST_SIZE:  # (none, or fewer)
+        return np.arange(0)
+    try:
+        with _room_for(labels, dim, owner):
+            found = np.asarray(labels)
+    except (TypeError, ValueError):
+        found = np.empty(())
     if is_size or found.dtype.kind in "cV" or found.ndim == 0 or _has_no_unit(found):
         raise ModelError(
             f"{owner}: dimension {dim!r} has the labels {shown(labels)}; expected labels in a row, "

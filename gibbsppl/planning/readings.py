@@ -26,6 +26,8 @@ from gibbsppl.expectation.averages import Averages
 from gibbsppl.expectation.bound import Term, bound_of, summed
 from gibbsppl.expectation.choice import averages_of
 from gibbsppl.expectation.expected import Expectation
+from gibbsppl.expectation.of_labels import Labels
+from gibbsppl.expectation.of_scans import expected_scan
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.readings import ByMean, ByMode
@@ -78,7 +80,9 @@ class _Reading:
 
     @property
     def inner(self) -> Graph:
-        """The graph without what is imputed."""
+        """The graph without what is imputed; with all that scans have integrated out."""
+        if self.source.approximate:
+            return self.graph
         both = zip(self.source.steps, self.source.graphs, strict=True)
         return next((g for s, g in both if s.name not in self.imputed), self.graph)
 
@@ -132,8 +136,13 @@ class _Reading:
 
     def _conditional(self, step: Step, q: Expectation) -> Drawable:
         """The conditional of a step given the moments of all else."""
-        assert not isinstance(step.conditional, Scan)
         own = self.averages.get(step.name)
+        if isinstance(step.conditional, Scan):
+            assert isinstance(own, Labels)
+            try:
+                return expected_scan(step.conditional, own)
+            except Refused as refused:
+                raise self.error(step, refused) from refused
         # (elements that depend on one another are given the moments of the others)
         apart = [own] if own is not None and not step.is_by_element else []
         other = q.without(apart)

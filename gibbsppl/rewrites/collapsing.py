@@ -13,7 +13,7 @@ label of each element.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
@@ -55,7 +55,8 @@ class Scan:
     has been taken off the arrays in ``kept``, each with the ranges that it is summed over.
     ``changes`` are the contributions of the element, at ``LABEL``. Of a ``recomputed`` scan
     ``terms`` add up to the log density of all labels together, and there are no changes; the arrays
-    in ``kept`` are computed anew.
+    in ``kept`` are computed anew. With ``shares``, the probability of ``LABEL`` of one element, the
+    arrays in ``kept`` are expectations: what an element adds, it adds by its shares.
     """
 
     statement: Statement
@@ -68,6 +69,7 @@ class Scan:
     approximate: bool = False
     recomputed: str = ""
     elements: bool = True
+    shares: Expr | None = None
 
 
 def collapsed(
@@ -264,13 +266,41 @@ def log_weights(scan: Scan) -> tuple[Expr, Expr]:
     First as that of one more element like it: nothing is taken off. Then the exact one, the
     element's own contributions taken off.
     """
-    now = scan.statement.target - scan.lower
-    own = [(without(t, scan.changes, now), over) for t, over in scan.terms]
-    return _added_up(scan.terms), _added_up(own)
+    if scan.shares is None:
+        own = of_label(scan.statement.target - scan.lower)
+    else:
+        own = _by_shares(scan.shares, scan.size)
+    less = [(without(t, scan.changes, own), over) for t, over in scan.terms]
+    return _added_up(scan.terms), _added_up(less)
 
 
-def without(expr: Expr, changes: tuple[Increment, ...], now: Expr) -> Expr:
-    """An expression of arrays at ``LABEL``, less the contributions of an element of label ``now``.
+# What an element has added, where one of label ``LABEL`` adds a value: there alone, or anywhere.
+Own = Callable[[Expr, bool], Expr]
+
+
+def of_label(now: Expr) -> Own:
+    """What an element of label ``now`` has added."""
+
+    def own(value: Expr, there: bool) -> Expr:
+        found = substitute(value, {LABEL: now})
+        return Equals(LABEL, now) * found if there else found
+
+    return own
+
+
+def _by_shares(shares: Expr, size: int) -> Own:
+    """What an element has added by its shares of so many labels."""
+
+    def own(value: Expr, there: bool) -> Expr:
+        if there:
+            return shares * value
+        return value if LABEL not in dims_of(value) else Over(shares * value, LABEL, 0, size)
+
+    return own
+
+
+def without(expr: Expr, changes: tuple[Increment, ...], own: Own) -> Expr:
+    """An expression of arrays at ``LABEL``, less the contributions of an element.
 
     What an element changes at a place of its label is taken off at that label alone. The value of a
     change is read from arrays without the element.
@@ -282,10 +312,8 @@ def without(expr: Expr, changes: tuple[Increment, ...], now: Expr) -> Expr:
         for leaf in leaves_of(expr, (change.array.name,)):
             pairs = list(zip(change.at, leaf.indices, strict=True))
             if all(a == i or a in whole for a, i in pairs):
-                value = without(change.value, changes[:n], now)
-                at = {a: i for a, i in pairs if a != i}
-                value = substitute(substitute(value, {LABEL: now}), at)
-                mapping[leaf] = leaf - (Equals(LABEL, now) * value if is_chosen else value)
+                value = own(without(change.value, changes[:n], own), is_chosen)
+                mapping[leaf] = leaf - substitute(value, {a: i for a, i in pairs if a != i})
     return expr.xreplace(mapping)
 
 

@@ -97,8 +97,11 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     else:
         marginal, model = _marginalised(graph, data, given, {*elements, *moved, *shown, *named})
     if closed is not None:
-        return _with_leaves(_in_one_graph(model), graph, marginal)
-    model, graph, marginal = _with_parts(model, graph, marginal, given)
+        model = _in_one_graph(model)
+        if not collapse:
+            return _with_leaves(model, graph, marginal)
+    else:
+        model, graph, marginal = _with_parts(model, graph, marginal, given)
     if collapse:
         model = with_collapsed(model, collapse, approximate=approximate, jointly=jointly)
     elif given.names.get(LOCATIONS, bool(rules)):

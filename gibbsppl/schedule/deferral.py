@@ -39,9 +39,10 @@ def deferred(schedule: Schedule) -> dict[str, tuple[str, ...]]:
 
     That are the names of recorded variables and quantities that depend on its draw. There are none
     in a random scan, where what follows a step is not known, and where sweeps are independent of
-    one another, so that no step has to be carried out for the next.
+    one another, so that no step has to be carried out for the next. Nor are there where nothing is
+    a draw: the bound reads all.
     """
-    if schedule.units:
+    if schedule.units or all(s.instead_of is not None for s in schedule.steps):
         return {}
     reading = _Reading(schedule)
     left_out = reading.left_out()

@@ -33,7 +33,7 @@ from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let
 from gibbsppl.code.lowering.scan_parts import Moving, Part
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.rewrites.collapsing import Scan, without
+from gibbsppl.rewrites.collapsing import Scan, of_label, without
 from gibbsppl.schedule.kinds import LabelDraw
 
 Terms: TypeAlias = Sequence[tuple[Formula, tuple[Range, ...]]]
@@ -100,7 +100,7 @@ class Scanning:
     def without_own(self) -> Terms:
         """The terms of a weight, from arrays that have the contributions of the element."""
         changes = self.scan.changes
-        return [(without(t, changes, LABEL), over) for t, over in self.scan.terms]
+        return [(without(t, changes, of_label(LABEL)), over) for t, over in self.scan.terms]
 
     def weights(self, terms: Terms) -> tuple[Expr, bool]:
         """The weight of each label, and whether it is a product of ratios, not a log."""
