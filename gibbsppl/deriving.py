@@ -85,7 +85,7 @@ def scheduled(
     if by:
         from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
 
-        schedule = read_by(schedule, augmented.data, by)
+        schedule = read_by(schedule, augmented.data, by, blocks)
     if not isinstance(settings["interweave"], bool):
         asked, exact = settings["interweave"], settings["exact"]
         check_asked(augmented, asked, schedule, control.kernels, exact=exact)

@@ -22,8 +22,11 @@ from gibbsppl.schedule.moments import Moment, X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 
-def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
-    """The function that computes the coefficients of elements, of their squares and products."""
+def joint_coefficients(module: Module, step: QuadraticDraw, doc: str = "") -> str:
+    """The function that computes the coefficients of elements, of their squares and products.
+
+    ``doc`` says what they are, if not those of the log density of a draw.
+    """
     writer = _writer(module, step)
     body: list[str | Part] = []
     own = []
@@ -37,7 +40,9 @@ def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
     body += ["return ({", *(f"{INDENT}{line}," for line in own), "}, ["]
     body += [*(f"{INDENT}{line}," for line in products), "])"]
     drawn = ", ".join(step.variables)
-    doc = f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
+    doc = doc or (
+        f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
+    )
     return module.function(module.functions[step.name], doc, writer, body)
 
 

@@ -74,14 +74,23 @@ def certified(graph: Graph, refusal: NotConjugate, data: Values) -> LogConcave |
     return None
 
 
+def certified_jointly(
+    graph: Graph, arrays: tuple[str, ...], pieces: Iterable[Piece], data: Values
+) -> Certificate | None:
+    """The certificate that pieces are concave in all elements of several arrays together."""
+    possible = (p for p in pieces if _can_be(p, graph, data))
+    apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in possible)
+    return log_concave(apart, arrays, known_bounds(graph, data))
+
+
 def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Certificate | None:
     """The certificate between the bounds, else on the half line that contains them."""
     name = place.array.name
-    found = log_concave(pieces, name, bounds)
+    found = log_concave(pieces, (name,), bounds)
     own = bounds(place)
     if found is not None or own is None or own[0] < 0 or tuple(own) == (0, sp.oo):
         return found
-    return log_concave(pieces, name, lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
+    return log_concave(pieces, (name,), lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
 
 
 def _scales(

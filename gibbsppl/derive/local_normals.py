@@ -1,0 +1,114 @@
+"""The normal density that agrees with a log density to second order where variables are.
+
+Comes in: statements, and the terms of a log density. Goes out: a `Quadratic` in the *steps* of the
+variables from where they are: the coefficients of elements are the gradient, those of squares and
+products the second derivatives. Its mean is a Newton step. A function of linear predictors has the
+pieces that a normal response has: weights are minus its second derivatives (iteratively reweighted
+least squares; P. J. Green, 1984, JRSS B 46), so that all layouts of joint draws are its, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.algebra.calculus import NoDerivative
+from gibbsppl.algebra.expansions import expanded
+from gibbsppl.algebra.expressions import Expr, mentions
+from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import REAL, VECTOR
+from gibbsppl.analysis.curvature import Certificate
+from gibbsppl.derive.concavity import certified_jointly
+from gibbsppl.derive.quadratic import Quadratic, quadratic_in
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.gates import binary_arrays, opened
+from gibbsppl.pieces.split import Piece, View, split
+
+# A term of a log density: its factor, its value at positions of ranges.
+Term = tuple[str, Expr, tuple[Range, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNormal:
+    """Statements whose log density is concave in all their elements together.
+
+    ``terms`` are those of it that hold them, ``quadratic`` what these are to second order.
+    """
+
+    quadratic: Quadratic
+    terms: tuple[Term, ...]
+    certificate: Certificate
+
+
+def local_normal(
+    graph: Graph, statements: Sequence[Statement], terms: Iterable[Term], data: Values
+) -> LocalNormal | None:
+    """The local normal density of statements; None where they are not certified to be concave.
+
+    All values have to be possible: there are no bounds, neither of these variables nor by them.
+    """
+    names = tuple(dict.fromkeys(s.target.array.name for s in statements))
+    if not all(s.support in (REAL, VECTOR) for s in statements) or _bound_others(graph, names):
+        return None
+    held = tuple(t for t in terms if mentions(t[1], names))
+    certificate = certified_jointly(graph, names, _pieces(held, names), data)
+    if certificate is None:
+        return None
+    try:
+        found = [
+            p for t in _by_factor(held) for p in _to_second_order(graph, t, names, data)
+        ]
+    except NoDerivative:
+        return None
+    quadratic = quadratic_in(graph, statements, found)
+    return None if quadratic is None else LocalNormal(quadratic, held, certificate)
+
+
+def _bound_others(graph: Graph, names: Collection[str]) -> bool:
+    """Whether values of arrays are bounds of what others may be."""
+    ends = (e for s in graph.statements for e in (s.support.lower, s.support.upper))
+    return any(mentions(sp.sympify(e), names) for e in ends)
+
+
+def _pieces(terms: Iterable[Term], names: Collection[str]) -> Iterable[Piece]:
+    """The terms as pieces to be judged: each a function of all elements together."""
+    for factor, value, over in terms:
+        for term in Add.make_args(value):
+            parts = Mul.make_args(term)
+            held = [p for p in parts if mentions(p, names)]
+            rest = Mul(*(p for p in parts if p not in held))
+            if held:
+                yield Piece(factor, Mul(*held), (), rest, over)
+
+
+def _by_factor(terms: Iterable[Term]) -> list[Term]:
+    """The terms of each factor added up."""
+    found: dict[tuple[str, tuple[Range, ...]], Expr] = {}
+    for factor, value, over in terms:
+        found[factor, over] = found.get((factor, over), sp.S.Zero) + value
+    return [(factor, value, over) for (factor, over), value in found.items()]
+
+
+def _to_second_order(
+    graph: Graph, term: Term, names: Collection[str], data: Values
+) -> Iterable[Piece]:
+    """The pieces of a term in the steps of arrays, which are named as the arrays themselves."""
+    factor, value, over = term
+    steps = {n: f"step of {n}" for n in names}
+    whole = {step: n for n, step in steps.items()}
+    density = simplified(expanded(value, steps), whole)
+    density = opened(density, whole, binary_arrays(graph, data))
+    for piece in split(factor, density, over, whole, graph.sizes):
+        yield _renamed(piece, whole)
+
+
+def _renamed(piece: Piece, names: Mapping[str, str]) -> Piece:
+    """The piece with other names of the arrays of its statistic."""
+    views = tuple(View(v.array.renamed(names[v.array.name]), v.indices) for v in piece.views)
+    mapping = {v.array: w.array for v, w in zip(piece.views, views, strict=True)}
+    return replace(piece, statistic=piece.statistic.xreplace(mapping), views=views)
