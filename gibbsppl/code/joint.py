@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gibbsppl.algebra.expressions import Array, Leaf
 from gibbsppl.code.arrays.expressions import Expr
 from gibbsppl.code.lines import INDENT
-from gibbsppl.code.maintained import writer_of
+from gibbsppl.code.maintained import with_maintained, writer_of
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.functions import Part, Written
 from gibbsppl.code.numpy_text.statements import parameter_part
@@ -43,7 +43,8 @@ def joint_coefficients(module: Module, step: QuadraticDraw, doc: str = "") -> st
     doc = doc or (
         f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
     )
-    return module.function(module.functions[step.name], doc, writer, body)
+    first = with_maintained(module, step)
+    return module.function(module.functions[step.name], doc, writer, body, first)
 
 
 def fixed_matrices(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:

@@ -3,7 +3,7 @@
 Comes in: statements, and the terms of a log density. Goes out: a `Quadratic` in the *steps* of the
 variables from where they are: the coefficients of elements are the gradient, those of squares and
 products the second derivatives. Its mean is a Newton step. A function of linear predictors has the
-pieces that a normal response has: weights are minus its second derivatives (iteratively reweighted
+pieces that a normal response has, with weights that are its derivatives (iteratively reweighted
 least squares; P. J. Green, 1984, JRSS B 46), so that all layouts of joint draws are its, too.
 """
 
@@ -17,9 +17,9 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.expansions import expanded
-from gibbsppl.algebra.expressions import Expr, mentions
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
 from gibbsppl.algebra.identities import simplified
-from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.derive.concavity import certified_jointly
@@ -37,20 +37,42 @@ Term = tuple[str, Expr, tuple[Range, ...]]
 class LocalNormal:
     """Statements whose log density is concave in all their elements together.
 
-    ``terms`` are those of it that hold them, ``quadratic`` what these are to second order.
+    ``terms`` are those of it that hold them, ``quadratic`` what these are to second order;
+    ``weighted`` is the same with an array of ``weights`` in place of each product of functions.
     """
 
     quadratic: Quadratic
     terms: tuple[Term, ...]
     certificate: Certificate
+    weighted: Quadratic
+    weights: tuple[Weight, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """An array of derivatives: an element, its value, the factor whose derivatives they are."""
+
+    element: Leaf
+    value: Expr
+    factor: str
+
+    @property
+    def axes(self) -> tuple[Dim, ...]:
+        """The dims of the array."""
+        return tuple(i for i in self.element.indices if isinstance(i, Dim))
 
 
 def local_normal(
-    graph: Graph, statements: Sequence[Statement], terms: Iterable[Term], data: Values
+    graph: Graph,
+    statements: Sequence[Statement],
+    terms: Iterable[Term],
+    data: Values,
+    taken: Collection[str] = (),
 ) -> LocalNormal | None:
     """The local normal density of statements; None where they are not certified to be concave.
 
     All values have to be possible: there are no bounds, neither of these variables nor by them.
+    ``taken`` are names that no array of weights may have.
     """
     names = tuple(dict.fromkeys(s.target.array.name for s in statements))
     if not all(s.support in (REAL, VECTOR) for s in statements) or _bound_others(graph, names):
@@ -66,7 +88,11 @@ def local_normal(
     except NoDerivative:
         return None
     quadratic = quadratic_in(graph, statements, found)
-    return None if quadratic is None else LocalNormal(quadratic, held, certificate)
+    if quadratic is None:
+        return None
+    weights = _Weights(graph, names, {*taken, *graph.variables}, {})
+    weighted = replace(quadratic, pieces=tuple(map(weights.put_into, quadratic.pieces)))
+    return LocalNormal(quadratic, held, certificate, weighted, tuple(weights.found.values()))
 
 
 def _bound_others(graph: Graph, names: Collection[str]) -> bool:
@@ -77,13 +103,16 @@ def _bound_others(graph: Graph, names: Collection[str]) -> bool:
 
 def _pieces(terms: Iterable[Term], names: Collection[str]) -> Iterable[Piece]:
     """The terms as pieces to be judged: each a function of all elements together."""
+    found: dict[tuple[str, Expr, tuple[Range, ...]], Expr] = {}
     for factor, value, over in terms:
         for term in Add.make_args(value):
             parts = Mul.make_args(term)
-            held = [p for p in parts if mentions(p, names)]
-            rest = Mul(*(p for p in parts if p not in held))
-            if held:
-                yield Piece(factor, Mul(*held), (), rest, over)
+            held = Mul(*(p for p in parts if mentions(p, names)))
+            rest = Mul(*(p for p in parts if not mentions(p, names)))
+            if held != 1:
+                found[factor, held, over] = found.get((factor, held, over), sp.S.Zero) + rest
+    for (factor, statistic, over), coefficient in found.items():
+        yield Piece(factor, statistic, (), coefficient, over)
 
 
 def _by_factor(terms: Iterable[Term]) -> list[Term]:
@@ -112,3 +141,39 @@ def _renamed(piece: Piece, names: Mapping[str, str]) -> Piece:
     views = tuple(View(v.array.renamed(names[v.array.name]), v.indices) for v in piece.views)
     mapping = {v.array: w.array for v, w in zip(piece.views, views, strict=True)}
     return replace(piece, statistic=piece.statistic.xreplace(mapping), views=views)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """The products of functions of variables in coefficients, each an array of its own."""
+
+    graph: Graph
+    names: tuple[str, ...]
+    taken: set[str]
+    found: dict[Expr, Weight]
+
+    def put_into(self, piece: Piece) -> Piece:
+        """The piece with elements of arrays in its coefficient, where these have all positions."""
+        parts = Mul.make_args(piece.coefficient)
+        functions = [p for p in parts if self._has_function(p)]
+        value = Mul(*functions)
+        axes = tuple(sorted(dims_of(value), key=str))
+        whole = {r.dim for r in piece.over
+                 if (r.start, r.stop) == (0, self.graph.sizes.get(r.dim))}  # fmt: skip
+        if not functions or not axes or not whole.issuperset(axes):
+            return piece
+        if value not in self.found:
+            array = Array(fresh(f"{piece.factor}_weights", self.taken))
+            self.taken.add(array.name)
+            self.found[value] = Weight(array[axes], value, piece.factor)
+        rest = Mul(*(p for p in parts if p not in functions))
+        return replace(piece, coefficient=rest * self.found[value].element)
+
+    def _has_function(self, expr: Expr) -> bool:
+        """Whether an expression has a function of the variables that is no polynomial."""
+        if not mentions(expr, self.names) or isinstance(expr, Leaf):
+            return False
+        is_plain = expr.is_Add or expr.is_Mul or isinstance(expr, Over)
+        is_plain = is_plain or (expr.is_Pow and expr.args[1].is_Integer and expr.args[1] > 0)
+        parts = (expr.body,) if isinstance(expr, Over) else expr.args
+        return not is_plain or any(map(self._has_function, parts))

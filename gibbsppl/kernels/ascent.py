@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.notation import Notation, signed_sum, wrapped
+from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.code.joint import joint_coefficients, joint_name
 from gibbsppl.code.lines import INDENT
+from gibbsppl.code.maintained import maintained_functions
 from gibbsppl.code.module import Module
 from gibbsppl.code.readings import total
 from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.local_normals import LocalNormal
+from gibbsppl.derive.local_normals import LocalNormal, Weight
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.explain.derivation import WIDTH, Derivation
-from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
@@ -29,8 +32,8 @@ from gibbsppl.schedule.steps import Formula, Kind
 class Ascent(QuadraticDraw):
     """A step that puts several statements' elements to their joint mode.
 
-    The conditional is the local normal density, in steps from where the variables are; ``terms``
-    add up to the log density that rises.
+    The conditional is the local normal density, in steps from where the variables are, which is
+    computed from the ``kept`` arrays of weights; ``terms`` add up to the log density that rises.
     """
 
     conditional: Quadratic
@@ -40,6 +43,7 @@ class Ascent(QuadraticDraw):
     layout: str
     terms: tuple[Contribution, ...]
     certificate: Certificate
+    kept: tuple[NaturalParameter, ...] = ()
     pencil: None = None
     kind: Kind = "joint"
     by = "mode"
@@ -77,7 +81,8 @@ class Ascent(QuadraticDraw):
         """The function of the gradient, and of halves of the second derivatives."""
         drawn = ", ".join(self.variables)
         doc = f"{drawn} | rest, about where they are: the gradient, half of the second derivatives."
-        return joint_coefficients(module, self, doc)
+        own = joint_coefficients(module, self, doc)
+        return "\n\n\n".join([*maintained_functions(module, self), own])
 
     def functions(self, module: Module) -> list[str]:
         """The function of the log density."""
@@ -144,8 +149,19 @@ def ascent(
     asked: Blocks,
 ) -> Ascent | None:
     """The climb to a joint mode, if the matrix of second derivatives is within the limits."""
-    found = precision_of(graph, local.quadratic, data, asked)
+    weights = {w.element.array.name: w for w in local.weights}
+    arrays = {n: Variable(n, w.axes, "random") for n, w in weights.items()}
+    known = replace(graph, variables={**graph.variables, **arrays})
+    found = precision_of(known, local.weighted, data, asked)
     if found is None:
         return None
+    kept = tuple(map(partial(_kept, graph), weights.values()))
     own = (found.linear, found.squares, found.pairs, found.layout)
-    return Ascent(local.quadratic, *own, terms, local.certificate)
+    return Ascent(local.quadratic, *own, terms, local.certificate, kept)
+
+
+def _kept(graph: Graph, weight: Weight) -> NaturalParameter:
+    """The weights as an array that is computed for a step."""
+    place = tuple(Range(d, 0, graph.sizes[d]) for d in weight.axes)
+    found = Contribution(weight.factor, bounded(weight.value, graph.sizes), place)
+    return NaturalParameter(weight.element, weight.axes, (found,))

@@ -9,7 +9,7 @@ of its second derivatives stays affordable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import networkx as nx
@@ -29,13 +29,17 @@ from gibbsppl.schedule.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What modes maximise: its terms, in the arrays of a graph; and which blocks are asked for."""
+    """The terms that modes maximise, in the arrays of a graph; which blocks are asked for.
+
+    ``taken`` are names of arrays of weights.
+    """
 
     graph: Graph
     terms: tuple[Term, ...]
     data: Mapping[str, Any]
     is_data: Known
     asked: Blocks
+    taken: set[str] = field(default_factory=set)
 
 
 def ascents(objective: Objective, steps: Iterable[Step]) -> tuple[Ascent, ...]:
@@ -43,8 +47,13 @@ def ascents(objective: Objective, steps: Iterable[Step]) -> tuple[Ascent, ...]:
     able = [s for s in steps if _is_able(s, objective.asked)]
     if not objective.asked.joined:
         return ()
-    found = (a for tied in _tied(objective, able) for a in _blocks(objective, tied))
-    return tuple(found)
+    found: dict[str, Ascent] = {}
+    for tied in _tied(objective, able):
+        for block in _blocks(objective, tied):
+            if block.name not in found:  # (parts of one array that no term ties)
+                found[block.name] = block
+                objective.taken.update(p.array for p in block.kept)
+    return tuple(found.values())
 
 
 def _is_able(step: Step, asked: Blocks) -> bool:
@@ -108,7 +117,7 @@ def _ascent(objective: Objective, steps: Sequence[Step]) -> Ascent | None:
         return None
     statements = [t for s in steps for t in s.statements]
     graph, data = objective.graph, objective.data
-    local = local_normal(graph, statements, objective.terms, data)
+    local = local_normal(graph, statements, objective.terms, data, objective.taken)
     if local is None:
         return None
     terms = summed(local.terms, graph.sizes, objective.is_data)

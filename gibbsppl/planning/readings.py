@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Dim, mentions
+from gibbsppl.algebra.expressions import Dim, Expr, mentions
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.labels import LABEL
@@ -131,7 +131,7 @@ class _Reading:
         coloured, tables = with_colours(steps, [graph] * len(steps), data)
         taken = dict(zip((s.name for s in alone), map(self._taken, coloured), strict=True))
         every = (taken.get(s.name) or jointly[s.variables[0]] for s in self.source.steps)
-        found = tuple(dict.fromkeys(every))
+        found = tuple({s.name: s for s in every}.values())
         return replace(
             self.source, graph=graph, steps=found, graphs=(graph,) * len(found),
             tables={**self.source.tables, **tables},
@@ -139,12 +139,13 @@ class _Reading:
         )  # fmt: skip
 
     def _by_mode(self) -> list[Step]:
-        """The steps that are read by their modes, as the graph of all variables has them."""
+        """The steps that are read by their modes, all whose factors are those of the objective."""
+        inner = self.inner
         both = zip(self.source.steps, self.source.graphs, strict=True)
         return [
             s for s, g in both
             if self.how(s) == "mode" and s.name not in self.imputed
-            and all(g.factors_of(n) == self.graph.factors_of(n) for n in s.variables)
+            and all(_said_of(g, n) == _said_of(inner, n) for n in s.variables)
         ]  # fmt: skip
 
     def _conditional(self, step: Step, q: Expectation) -> Drawable:
@@ -235,6 +236,11 @@ class _Reading:
             return ByMode(step, averages.mode(of_log=is_of_log), averages.given)
         except Refused as refused:
             raise self.error(step, refused) from refused
+
+
+def _said_of(graph: Graph, array: str) -> set[tuple[str, Expr]]:
+    """The log densities that hold an array, by factor."""
+    return {(f.name, f.log_density) for f in graph.factors_of(array)}
 
 
 def _labels_of(step: Step) -> tuple[Range, ...]:
