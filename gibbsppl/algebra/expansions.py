@@ -76,12 +76,11 @@ def _of(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
                 found = found.times(other)
             return found.mapped(lambda e: rest * e)
         case Over():
-            return _of(expr.body, steps).mapped(lambda e: Over(e, *expr.args[1:]))
+            return _of(expr.body, steps).mapped(lambda e: expr.func(e, *expr.args[1:]))
         case Where() if not mentions(expr.args[0], steps):
             yes, no = (_of(a, steps) for a in expr.args[1:])
-            first, second = (Where(expr.args[0], a, b) if (a, b) != (0, 0) else sp.S.Zero
-                             for a, b in ((yes.first, no.first), (yes.second, no.second)))  # fmt: skip
-            return _Expanded(expr, first, second)
+            both = ((yes.first, no.first), (yes.second, no.second))
+            return _Expanded(expr, *(Where(expr.args[0], *cases) for cases in both))
     return _of_function(expr, steps)
 
 
@@ -92,10 +91,15 @@ def _of_function(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
         raise NoDerivative(str(expr.func))
     (place,) = places
     inner = expr.args[place]
+    part = _of(inner, steps)
+    if isinstance(expr, sp.Pow) and place == 0:  # (numbers are multiplied before a sum)
+        power = expr.args[1]
+        slopes = [power, inner ** (power - 1)]
+        square = Mul(power, power - 1, inner ** (power - 2), part.first**2) / 2
+        return _Expanded(expr, Mul(*slopes, part.first), Mul(*slopes, part.second) + square)
     args = list(expr.args)
     args[place] = ARGUMENT
     slope = derivative(expr.func(*args), ARGUMENT.array, ())
     bend = derivative(slope, ARGUMENT.array, ())
     one, two = (e.xreplace({ARGUMENT: inner}) for e in (slope, bend))
-    part = _of(inner, steps)
     return _Expanded(expr, one * part.first, one * part.second + two * part.first**2 / 2)

@@ -1,7 +1,7 @@
 """Certificates of log-concavity: the curvature of each piece, or of pieces added where it helps.
 
-Comes in: pieces, names of arrays that vary together, the bounds of all arrays. Goes out: a `Certificate`, or the
-first piece that is not shown to be concave.
+Comes in: pieces, names of arrays that vary together, the bounds of all arrays. Goes out: a
+`Certificate`, or the first piece that is not shown to be concave.
 """
 
 from __future__ import annotations

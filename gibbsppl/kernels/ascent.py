@@ -17,14 +17,14 @@ from gibbsppl.code.maintained import maintained_functions
 from gibbsppl.code.module import Module
 from gibbsppl.code.readings import total
 from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.local_normals import LocalNormal, Weight
 from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.derive.second_order import SecondOrder, Weight
 from gibbsppl.explain.derivation import WIDTH, Derivation
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.precisions import is_data_of, precision_of
+from gibbsppl.schedule.precisions import precision_of
 from gibbsppl.schedule.steps import Formula, Kind
 
 
@@ -32,7 +32,7 @@ from gibbsppl.schedule.steps import Formula, Kind
 class Ascent(QuadraticDraw):
     """A step that puts several statements' elements to their joint mode.
 
-    The conditional is the local normal density, in steps from where the variables are, which is
+    The conditional is the log density to second order, in steps from where the variables are,
     computed from the ``kept`` arrays of weights; ``terms`` add up to the log density that rises.
     """
 
@@ -131,8 +131,8 @@ class Ascent(QuadraticDraw):
         """The certificate, and how the mode is found."""
         density = wrapped(self._density_text(derivation.notation), WIDTH)
         told = [
-            "A Newton step is the mean of the normal density of the terms above; it is halved",
-            f"until the log density is no lower. The second derivatives: {self.layout}.",
+            "A Newton step is the joint mean of the terms above; it is halved until the log",
+            f"density is no lower. The matrix of second derivatives: {self.layout}.",
         ]
         return [
             ("The certificate: the log density is concave", str(self.certificate).splitlines()),
@@ -143,21 +143,21 @@ class Ascent(QuadraticDraw):
 
 def ascent(
     graph: Graph,
-    local: LocalNormal,
+    taken: SecondOrder,
     terms: tuple[Contribution, ...],
     data: Mapping[str, Any],
     asked: Blocks,
 ) -> Ascent | None:
     """The climb to a joint mode, if the matrix of second derivatives is within the limits."""
-    weights = {w.element.array.name: w for w in local.weights}
+    weights = {w.element.array.name: w for w in taken.weights}
     arrays = {n: Variable(n, w.axes, "random") for n, w in weights.items()}
     known = replace(graph, variables={**graph.variables, **arrays})
-    found = precision_of(known, local.weighted, data, asked)
+    found = precision_of(known, taken.weighted, data, asked)
     if found is None:
         return None
     kept = tuple(map(partial(_kept, graph), weights.values()))
     own = (found.linear, found.squares, found.pairs, found.layout)
-    return Ascent(local.quadratic, *own, terms, local.certificate, kept)
+    return Ascent(taken.quadratic, *own, terms, taken.certificate, kept)
 
 
 def _kept(graph: Graph, weight: Weight) -> NaturalParameter:

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.concavity import LogConcave
-from gibbsppl.derive.conditionals import Conditional
 from gibbsppl.derive.contractions import Known
-from gibbsppl.derive.local_normals import Term, local_normal
+from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.quadratic import Quadratic, is_quadratic
+from gibbsppl.derive.second_order import Term, second_order
 from gibbsppl.expectation.bound import summed
 from gibbsppl.kernels.ascent import Ascent, ascent
 from gibbsppl.model.graph import Graph
@@ -77,7 +78,7 @@ def _tied(objective: Objective, steps: Sequence[Step]) -> Iterator[list[Step]]:
     network.add_nodes_from(range(len(steps)))
     for _, value, _ in objective.terms:
         held = [j for j, s in enumerate(steps) if mentions(value, s.variables)]
-        network.add_edges_from(zip(held, held[1:], strict=False))
+        network.add_edges_from(pairwise(held))
     for group in nx.connected_components(network):
         yield [steps[j] for j in sorted(group)]
 
@@ -117,8 +118,8 @@ def _ascent(objective: Objective, steps: Sequence[Step]) -> Ascent | None:
         return None
     statements = [t for s in steps for t in s.statements]
     graph, data = objective.graph, objective.data
-    local = local_normal(graph, statements, objective.terms, data, objective.taken)
-    if local is None:
+    found = second_order(graph, statements, objective.terms, data, objective.taken)
+    if found is None:
         return None
-    terms = summed(local.terms, graph.sizes, objective.is_data)
-    return ascent(graph, local, terms, data, asked)
+    terms = summed(found.terms, graph.sizes, objective.is_data)
+    return ascent(graph, found, terms, data, asked)

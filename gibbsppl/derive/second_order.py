@@ -1,4 +1,4 @@
-"""The normal density that agrees with a log density to second order where variables are.
+"""Concave log densities of several variables to second order, where these are.
 
 Comes in: statements, and the terms of a log density. Goes out: a `Quadratic` in the *steps* of the
 variables from where they are: the coefficients of elements are the gradient, those of squares and
@@ -34,7 +34,7 @@ Term = tuple[str, Expr, tuple[Range, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class LocalNormal:
+class SecondOrder:
     """Statements whose log density is concave in all their elements together.
 
     ``terms`` are those of it that hold them, ``quadratic`` what these are to second order;
@@ -62,14 +62,14 @@ class Weight:
         return tuple(i for i in self.element.indices if isinstance(i, Dim))
 
 
-def local_normal(
+def second_order(
     graph: Graph,
     statements: Sequence[Statement],
     terms: Iterable[Term],
     data: Values,
     taken: Collection[str] = (),
-) -> LocalNormal | None:
-    """The local normal density of statements; None where they are not certified to be concave.
+) -> SecondOrder | None:
+    """The log density of statements to second order; None where it is not certified concave.
 
     All values have to be possible: there are no bounds, neither of these variables nor by them.
     ``taken`` are names that no array of weights may have.
@@ -92,7 +92,7 @@ def local_normal(
         return None
     weights = _Weights(graph, names, {*taken, *graph.variables}, {})
     weighted = replace(quadratic, pieces=tuple(map(weights.put_into, quadratic.pieces)))
-    return LocalNormal(quadratic, held, certificate, weighted, tuple(weights.found.values()))
+    return SecondOrder(quadratic, held, certificate, weighted, tuple(weights.found.values()))
 
 
 def _bound_others(graph: Graph, names: Collection[str]) -> bool:
@@ -173,7 +173,7 @@ class _Weights:
         """Whether an expression has a function of the variables that is no polynomial."""
         if not mentions(expr, self.names) or isinstance(expr, Leaf):
             return False
-        is_plain = expr.is_Add or expr.is_Mul or isinstance(expr, Over)
-        is_plain = is_plain or (expr.is_Pow and expr.args[1].is_Integer and expr.args[1] > 0)
+        is_power = expr.is_Pow and expr.args[1].is_Integer and bool(expr.args[1] > 0)
+        is_plain = expr.is_Add or expr.is_Mul or is_power or isinstance(expr, Over)
         parts = (expr.body,) if isinstance(expr, Over) else expr.args
         return not is_plain or any(map(self._has_function, parts))
