@@ -80,6 +80,7 @@ def scheduled(
         jointly=blocks.joined,
         named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
         closed=[n for n, how in by.items() if how == "mean"] if by else None,
+        climbed=[n for n, how in by.items() if how == "mode"],
     )
     schedule = planned(augmented, exact=settings["exact"], control=control)
     if by:

@@ -22,7 +22,7 @@ from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.analysis.curvature import Certificate
-from gibbsppl.derive.concavity import certified_jointly
+from gibbsppl.derive.concavity import LogConcave, certified_jointly
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
@@ -77,14 +77,12 @@ def second_order(
     names = tuple(dict.fromkeys(s.target.array.name for s in statements))
     if not all(s.support in (REAL, VECTOR) for s in statements) or _bound_others(graph, names):
         return None
-    held = tuple(t for t in terms if mentions(t[1], names))
+    held = _by_factor(t for t in terms if mentions(t[1], names))
     certificate = certified_jointly(graph, names, _pieces(held, names), data)
     if certificate is None:
         return None
     try:
-        found = [
-            p for t in _by_factor(held) for p in _to_second_order(graph, t, names, data)
-        ]
+        found = [p for t in held for p in _to_second_order(graph, t, names, data)]
     except NoDerivative:
         return None
     quadratic = quadratic_in(graph, statements, found)
@@ -93,6 +91,18 @@ def second_order(
     weights = _Weights(graph, names, {*taken, *graph.variables}, {})
     weighted = replace(quadratic, pieces=tuple(map(weights.put_into, quadratic.pieces)))
     return SecondOrder(quadratic, held, certificate, weighted, tuple(weights.found.values()))
+
+
+def may_climb(derived: object) -> bool:
+    """Whether a conditional is concave and smooth, in elements that may have any value."""
+    if not isinstance(derived, LogConcave) or derived.change is not None:
+        return False
+    name = derived.statement.target.array.name
+    try:
+        _ = [expanded(p.value, {name: "step"}) for p in derived.pieces]
+    except NoDerivative:
+        return False
+    return derived.statement.support in (REAL, VECTOR)
 
 
 def _bound_others(graph: Graph, names: Collection[str]) -> bool:
@@ -115,12 +125,12 @@ def _pieces(terms: Iterable[Term], names: Collection[str]) -> Iterable[Piece]:
         yield Piece(factor, statistic, (), coefficient, over)
 
 
-def _by_factor(terms: Iterable[Term]) -> list[Term]:
+def _by_factor(terms: Iterable[Term]) -> tuple[Term, ...]:
     """The terms of each factor added up."""
     found: dict[tuple[str, tuple[Range, ...]], Expr] = {}
     for factor, value, over in terms:
         found[factor, over] = found.get((factor, over), sp.S.Zero) + value
-    return [(factor, value, over) for (factor, over), value in found.items()]
+    return tuple((factor, value, over) for (factor, over), value in found.items())
 
 
 def _to_second_order(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import starmap
 from typing import Any
 
-from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.expressions import Expr, Over
 from gibbsppl.algebra.notation import Notation, signed_sum, wrapped
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.analysis.curvature import Certificate
@@ -144,7 +145,6 @@ class Ascent(QuadraticDraw):
 def ascent(
     graph: Graph,
     taken: SecondOrder,
-    terms: tuple[Contribution, ...],
     data: Mapping[str, Any],
     asked: Blocks,
 ) -> Ascent | None:
@@ -157,7 +157,16 @@ def ascent(
         return None
     kept = tuple(map(partial(_kept, graph), weights.values()))
     own = (found.linear, found.squares, found.pairs, found.layout)
+    terms = tuple(starmap(partial(_summed, graph), taken.terms))
     return Ascent(taken.quadratic, *own, terms, taken.certificate, kept)
+
+
+def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> Contribution:
+    """All terms of a factor summed: those of one position first, where large ones cancel."""
+    found = bounded(value, graph.sizes)
+    for r in reversed(over):
+        found = Over(found, r.dim, r.start, r.stop)
+    return Contribution(factor, found, ())
 
 
 def _kept(graph: Graph, weight: Weight) -> NaturalParameter:

@@ -16,12 +16,9 @@ from typing import Any
 import networkx as nx
 
 from gibbsppl.algebra.expressions import mentions
-from gibbsppl.derive.concavity import LogConcave
-from gibbsppl.derive.contractions import Known
 from gibbsppl.derive.match_results import Conditional
-from gibbsppl.derive.quadratic import Quadratic, is_quadratic
-from gibbsppl.derive.second_order import Term, second_order
-from gibbsppl.expectation.bound import summed
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.derive.second_order import Term, may_climb, second_order
 from gibbsppl.kernels.ascent import Ascent, ascent
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.blocks import Blocks
@@ -38,7 +35,6 @@ class Objective:
     graph: Graph
     terms: tuple[Term, ...]
     data: Mapping[str, Any]
-    is_data: Known
     asked: Blocks
     taken: set[str] = field(default_factory=set)
 
@@ -58,18 +54,13 @@ def ascents(objective: Objective, steps: Iterable[Step]) -> tuple[Ascent, ...]:
 
 
 def _is_able(step: Step, asked: Blocks) -> bool:
-    """Whether the log density of a step alone is concave, without bounds."""
+    """Whether the log density of a step may be concave, without bounds."""
     if not asked.elements.isdisjoint(step.variables):
         return False
     found = step.conditional
     if isinstance(found, Conditional):
-        return is_quadratic(found)
-    return isinstance(found, Quadratic) or _is_sought(step)
-
-
-def _is_sought(step: Step) -> bool:
-    """Whether the mode of a step would be searched for, on the scale of the variable itself."""
-    return isinstance(step.conditional, LogConcave) and step.conditional.change is None
+        return not found.limits and not found.truncated
+    return isinstance(found, Quadratic) or may_climb(found)
 
 
 def _tied(objective: Objective, steps: Sequence[Step]) -> Iterator[list[Step]]:
@@ -86,11 +77,11 @@ def _tied(objective: Objective, steps: Sequence[Step]) -> Iterator[list[Step]]:
 def _blocks(objective: Objective, tied: Sequence[Step]) -> Iterator[Ascent]:
     """The blocks of steps that are tied: all, or grown from one whose mode has no formula."""
     waiting = list(tied)
-    whole = _ascent(objective, waiting) if any(map(_is_sought, waiting)) else None
+    whole = _ascent(objective, waiting) if any(may_climb(s.conditional) for s in waiting) else None
     if whole is not None:
         yield whole
         return
-    while first := next(filter(_is_sought, waiting), None):
+    while first := next((s for s in waiting if may_climb(s.conditional)), None):
         waiting.remove(first)
         block, found = [first], _ascent(objective, [first])
         for other in [*waiting] if found is not None else ():
@@ -121,5 +112,4 @@ def _ascent(objective: Objective, steps: Sequence[Step]) -> Ascent | None:
     found = second_order(graph, statements, objective.terms, data, objective.taken)
     if found is None:
         return None
-    terms = summed(found.terms, graph.sizes, objective.is_data)
-    return ascent(graph, found, terms, data, asked)
+    return ascent(graph, found, data, asked)

@@ -123,8 +123,7 @@ class _Reading:
         except Refused as refused:
             raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
         graph = self._graph()
-        is_data = is_data_of(graph)
-        objective = Objective(graph, terms, data, is_data, blocks)
+        objective = Objective(graph, terms, data, blocks)
         jointly = {n: a for a in ascents(objective, self._by_mode()) for n in a.variables}
         alone = [s for s in self.source.steps if jointly.keys().isdisjoint(s.variables)]
         steps = [self._made(s, conditionals[s.name], graph, data) for s in alone]
@@ -135,7 +134,7 @@ class _Reading:
         return replace(
             self.source, graph=graph, steps=found, graphs=(graph,) * len(found),
             tables={**self.source.tables, **tables},
-            bound=summed(terms, graph.sizes, is_data),
+            bound=summed(terms, graph.sizes, is_data_of(graph)),
         )  # fmt: skip
 
     def _by_mode(self) -> list[Step]:

@@ -59,15 +59,11 @@ def climb_jointly(
             "search for its mode starts; start elsewhere (init=)."
         )
     while True:
-        step = here.step
-        rise = float(here.slope @ step)
-        ahead = climb.ahead(here, step, rise) if rise > 0 else None
-        if ahead is None:
-            return joint.placed(s, here.x)
-        is_last = rise <= EPS * (1.0 + abs(here.height))
-        if is_last:
-            climb.check_has_an_end(here, step)
-            return joint.placed(s, ahead.x)
+        rise = float(here.slope @ here.step)
+        ahead = climb.ahead(here, rise) if rise > 0 else None
+        if ahead is None or rise <= EPS * (1.0 + abs(here.height)):
+            climb.check_has_an_end(here)
+            return joint.placed(s, (ahead or here).x)
         here = ahead
 
 
@@ -126,41 +122,44 @@ class _Climb:
             more = max(GROWTH * more, EPS * max(largest, np.finfo(float).tiny / EPS))
         return np.zeros(self.joint.size)
 
-    def ahead(self, here: _Point, step: Floats, rise: float) -> _Point | None:
+    def ahead(self, here: _Point, rise: float) -> _Point | None:
         """The point after a step, or a part of it; None where there is none that is not lower."""
         share = 1.0
         while True:
-            x = here.x + share * step
+            x = here.x + share * here.step
             if np.array_equal(x, here.x):
                 return None
             height = self.height_at(x)
             if np.isfinite(height):
                 point = self.at(x, height)
-                if np.isfinite(point.slope).all() and _is_higher(here, point, share, step, rise):
+                if np.isfinite(point.slope).all() and _is_higher(here, point, share, rise):
                     return point
             share /= 2.0
 
-    def check_has_an_end(self, here: _Point, step: Floats) -> None:
-        """Raise an error where the log density is no lower however far a step is gone on."""
-        moved = np.abs(step) > np.sqrt(EPS) * (1.0 + np.abs(here.x))
-        if not moved.any():
+    def check_has_an_end(self, here: _Point) -> None:
+        """Raise an error where the log density is no lower however far a step is gone on.
+
+        (Past a maximum it falls without end, by more than any rounding.)
+        """
+        step = here.step
+        if not (np.abs(step) > np.sqrt(EPS) * (1.0 + np.abs(here.x))).any():
             return
         far = 2.0
         while np.isfinite(here.x + far * step).all():
-            if self.height_at(here.x + far * step) < here.height:
+            if self.height_at(here.x + far * step) < here.height - 1.0:
                 return
             far *= far
-        element = self.joint.elements[int(np.argmax(np.abs(step)))]
-        sign = "" if step[np.argmax(np.abs(step))] > 0 else "minus "
+        first = int(np.argmax(np.abs(step)))
         raise RunError(
-            f"{element}: the log density rises without end as it goes to {sign}infinity: its mode "
-            "is there. Give it a prior that is not flat, or leave out what separates the data."
+            f"{self.joint.elements[first]}: the log density rises without end as it goes to "
+            f"{'' if step[first] > 0 else 'minus '}infinity: its mode is there. Give it a prior "
+            "that is not flat, or leave out what separates the data."
         )
 
 
-def _is_higher(here: _Point, ahead: _Point, share: float, step: Floats, rise: float) -> bool:
+def _is_higher(here: _Point, ahead: _Point, share: float, rise: float) -> bool:
     """Whether a point after a share of a step is not lower."""
     if ahead.height >= here.height + SHARE * share * rise:
         return True
-    lost = -share * float(ahead.slope @ step)
+    lost = -share * float(ahead.slope @ here.step)
     return lost <= EPS * (1.0 + abs(here.height))
