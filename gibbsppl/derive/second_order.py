@@ -18,6 +18,7 @@ from sympy import Add, Mul
 from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.expansions import expanded
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.functions import Weighted
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import REAL, VECTOR
@@ -78,11 +79,12 @@ def second_order(
     if not all(s.support in (REAL, VECTOR) for s in statements) or _bound_others(graph, names):
         return None
     held = _by_factor(t for t in terms if mentions(t[1], names))
-    certificate = certified_jointly(graph, names, _pieces(held, names), data)
+    plain = [(factor, _multiplied(value), over) for factor, value, over in held]
+    certificate = certified_jointly(graph, names, _pieces(plain, names), data)
     if certificate is None:
         return None
     try:
-        found = [p for t in held for p in _to_second_order(graph, t, names, data)]
+        found = [p for t in plain for p in _to_second_order(graph, t, names, data)]
     except NoDerivative:
         return None
     quadratic = quadratic_in(graph, statements, found)
@@ -123,6 +125,12 @@ def _pieces(terms: Iterable[Term], names: Collection[str]) -> Iterable[Piece]:
                 found[factor, held, over] = found.get((factor, held, over), sp.S.Zero) + rest
     for (factor, statistic, over), coefficient in found.items():
         yield Piece(factor, statistic, (), coefficient, over)
+
+
+def _multiplied(expr: Expr) -> Expr:
+    """The expression with plain products in place of those that are 0 where a weight is."""
+    mapping = {w: Mul(*w.args) for w in expr.atoms(Weighted)}
+    return expr.xreplace(mapping)
 
 
 def _by_factor(terms: Iterable[Term]) -> tuple[Term, ...]:

@@ -46,6 +46,7 @@ class Ascent(QuadraticDraw):
     certificate: Certificate
     kept: tuple[NaturalParameter, ...] = ()
     pencil: None = None
+    kernel: str = "Newton steps"
     kind: Kind = "joint"
     by = "mode"
     is_from_current = True
@@ -81,7 +82,7 @@ class Ascent(QuadraticDraw):
     def given_rest(self, module: Module) -> str:
         """The function of the gradient, and of halves of the second derivatives."""
         drawn = ", ".join(self.variables)
-        doc = f"{drawn} | rest, about where they are: the gradient, half of the second derivatives."
+        doc = f"{drawn} | rest, to second order: the gradient, halves of the second derivatives."
         own = joint_coefficients(module, self, doc)
         return "\n\n\n".join([*maintained_functions(module, self), own])
 
@@ -108,7 +109,7 @@ class Ascent(QuadraticDraw):
     @property
     def owner(self) -> str:
         """The method."""
-        return "Newton steps"
+        return self.kernel
 
     def how(self, graph: Graph) -> str:
         """The layout of the matrix of second derivatives."""

@@ -412,8 +412,7 @@ def quality_of(derived: Derived) -> int:
 
 def _is_tied(auxiliary: Statement, statement: Statement) -> bool:
     """Whether the values that an auxiliary variable can have depend on a variable."""
-    support = auxiliary.support
-    array = statement.target.array.name
+    support, array = auxiliary.support, statement.target.array.name
     return any(
         leaves_of(bound, (array,))
         for bound in (support.lower, support.upper)
