@@ -62,8 +62,7 @@ def _of(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
         case Leaf():
             if any(mentions(i, steps) for i in expr.indices):
                 raise NoDerivative(str(expr))
-            array = expr.array.renamed(steps[expr.array.name])
-            return _Expanded(expr, Leaf(array, *expr.indices))
+            return _Expanded(expr, Leaf(Array(steps[expr.array.name]), *expr.indices))
         case sp.Add():
             parts = [_of(a, steps) for a in expr.args]
             first, second = Add(*(p.first for p in parts)), Add(*(p.second for p in parts))

@@ -119,7 +119,7 @@ def _can_be(piece: Piece, graph: Graph, data: Values) -> bool:
     (The term of a pair at which both elements are the same element is not concave by itself.)
     """
     for factor in sp.Mul.make_args(piece.coefficient):
-        known = isinstance(factor, Equals) and _is_known(factor, graph, data)
+        known = isinstance(factor, Equals) and is_known(factor, graph, data)
         if known and not evaluate(factor, piece.over, data, graph.sizes).any():
             return False
     return True
@@ -132,7 +132,7 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Values) -> Piece:
     """
     factors = []
     for factor in sp.Mul.make_args(piece.coefficient):
-        if not (isinstance(factor, sp.Add) and _is_known(factor, graph, data)):
+        if not (isinstance(factor, sp.Add) and is_known(factor, graph, data)):
             factors.append(factor)
             continue
         values = evaluate(factor, piece.over, data, graph.sizes)
@@ -150,7 +150,7 @@ def _with_numbers(piece: Piece, graph: Graph) -> Piece:
     return replace(piece, coefficient=coefficient, statistic=statistic)
 
 
-def _is_known(expr: Expr, graph: Graph, data: Values) -> bool:
+def is_known(expr: Expr, graph: Graph, data: Values) -> bool:
     """Whether an expression reads known data alone."""
     names = {leaf.array.name for leaf in leaves_of(expr)}
     return all(n in data for n in names) and names.isdisjoint(graph.drawn)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import sympy as sp
 from sympy import Add, Mul
 
@@ -21,11 +22,11 @@ from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, 
 from gibbsppl.algebra.functions import Weighted
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.ranges import Range, fresh
-from gibbsppl.algebra.supports import REAL, VECTOR
+from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
 from gibbsppl.analysis.curvature import Certificate
-from gibbsppl.derive.concavity import LogConcave, certified_jointly
+from gibbsppl.derive.concavity import LogConcave, certified_jointly, is_known
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
-from gibbsppl.model.evaluation import Values
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.gates import binary_arrays, opened
 from gibbsppl.pieces.split import Piece, View, split
@@ -72,19 +73,23 @@ def second_order(
 ) -> SecondOrder | None:
     """The log density of statements to second order; None where it is not certified concave.
 
-    All values have to be possible: there are no bounds, neither of these variables nor by them.
-    ``taken`` are names that no array of weights may have.
+    No bound may be reached, of these variables or by them: all values are possible, or the log
+    density falls without end towards it. ``taken`` are names that no array of weights may have.
     """
-    names = tuple(dict.fromkeys(s.target.array.name for s in statements))
-    if not all(s.support in (REAL, VECTOR) for s in statements) or _bound_others(graph, names):
+    arrays = {s.target.array.name: s.target.array for s in statements}
+    names = tuple(arrays)
+    if not all(s.support in (REAL, VECTOR, POSITIVE) for s in statements):
         return None
     held = _by_factor(t for t in terms if mentions(t[1], names))
     plain = [(factor, _multiplied(value), over) for factor, value, over in held]
-    certificate = certified_jointly(graph, names, _pieces(plain, names), data)
-    if certificate is None:
+    pieces = tuple(_pieces(plain, names))
+    certificate = certified_jointly(graph, names, pieces, data)
+    bounded = [s for s in statements if s.support == POSITIVE]
+    inside = all(_falls_at_zero(graph, s, pieces, names, data) for s in bounded)
+    if certificate is None or not inside or _bound_others(graph, names):
         return None
     try:
-        found = [p for t in plain for p in _to_second_order(graph, t, names, data)]
+        found = [p for t in plain for p in _to_second_order(graph, t, arrays, data)]
     except NoDerivative:
         return None
     quadratic = quadratic_in(graph, statements, found)
@@ -105,6 +110,29 @@ def may_climb(derived: object) -> bool:
     except NoDerivative:
         return False
     return derived.statement.support in (REAL, VECTOR)
+
+
+def _falls_at_zero(
+    graph: Graph,
+    statement: Statement,
+    pieces: Iterable[Piece],
+    names: tuple[str, ...],
+    data: Values,
+) -> bool:
+    """Whether the log density of a positive number falls without end towards 0, as its log does.
+
+    (What is concave without the log is below a plane, and so does not rise without end there.)
+    """
+    if statement.target.indices:
+        return False
+    each = [replace(p, statistic=t) for p in pieces for t in Add.make_args(p.statistic)]
+    own = [p for p in each if p.statistic == sp.log(statement.target)]
+    rest = [p for p in each if p not in own]
+    if not all(is_known(p.coefficient, graph, data) for p in own):
+        return False
+    found = [(evaluate(p.coefficient, p.over, data, graph.sizes), p.over) for p in own]
+    total = sum(np.broadcast_to(value, tuple(map(len, over))).sum() for value, over in found)
+    return bool(total > 0) and certified_jointly(graph, names, rest, data) is not None
 
 
 def _bound_others(graph: Graph, names: Collection[str]) -> bool:
@@ -142,21 +170,21 @@ def _by_factor(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def _to_second_order(
-    graph: Graph, term: Term, names: Collection[str], data: Values
+    graph: Graph, term: Term, arrays: Mapping[str, Array], data: Values
 ) -> Iterable[Piece]:
     """The pieces of a term in the steps of arrays, which are named as the arrays themselves."""
     factor, value, over = term
-    steps = {n: f"step of {n}" for n in names}
-    whole = {step: n for n, step in steps.items()}
+    steps = {n: f"step of {n}" for n in arrays}
+    whole = {step: arrays[n] for n, step in steps.items()}
     density = simplified(expanded(value, steps), whole)
     density = opened(density, whole, binary_arrays(graph, data))
     for piece in split(factor, density, over, whole, graph.sizes):
         yield _renamed(piece, whole)
 
 
-def _renamed(piece: Piece, names: Mapping[str, str]) -> Piece:
-    """The piece with other names of the arrays of its statistic."""
-    views = tuple(View(v.array.renamed(names[v.array.name]), v.indices) for v in piece.views)
+def _renamed(piece: Piece, arrays: Mapping[str, Array]) -> Piece:
+    """The piece with other arrays in its statistic, by the names of those that it has."""
+    views = tuple(View(arrays[v.array.name], v.indices) for v in piece.views)
     mapping = {v.array: w.array for v, w in zip(piece.views, views, strict=True)}
     return replace(piece, statistic=piece.statistic.xreplace(mapping), views=views)
 

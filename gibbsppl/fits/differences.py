@@ -31,6 +31,9 @@ def derivative_of(function: Callable[[float], float], order: int) -> tuple[float
         size = FIRST / SHRINKING**n
         above, below = function(size), function(-size)
         first = (above - below) / 2 if order == 1 else (above - now) + (below - now)
+        if not np.isfinite(first):  # (outside of where the function has values)
+            table.clear()
+            continue
         row = [(first / size**order, noise / size**order)]
         for k, (before, its_noise) in enumerate(table[-1] if table else (), 1):
             power, (last, own_noise) = SHRINKING ** (2 * k), row[-1]

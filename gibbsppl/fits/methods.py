@@ -103,10 +103,11 @@ class Fitting:
         squares of a factorisation; coefficients by ``"mean"`` and their scales by ``"mode"``,
         type-II likelihood; a ``"draw"`` of some, stochastic EM. A mode depends on the scale: it is
         that of the density of a variable as it is declared, and with ``scale="log"`` that of the
-        log, of all positive variables (one: ``by={"tau": "mode of log"}``). All else as in
-        `variational`.
+        log, of all positive variables (one: ``by={"tau": "mode of log"}``). Variables whose log
+        density is concave in all of them together, and that have no closed form, are put to their
+        joint mode by Newton steps. All else as in `variational`.
 
-        Raises `RunError` where a density is largest at an end of its support.
+        Raises `RunError` where a density is largest at an end of its support, or at infinity.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="noise") as noise:

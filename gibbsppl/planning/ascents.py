@@ -16,9 +16,11 @@ from typing import Any
 import networkx as nx
 
 from gibbsppl.algebra.expressions import mentions
+from gibbsppl.algebra.supports import REAL, VECTOR
+from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import Term, may_climb, second_order
+from gibbsppl.derive.second_order import Term, second_order
 from gibbsppl.kernels.ascent import Ascent, ascent
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.blocks import Blocks
@@ -59,8 +61,14 @@ def _is_able(step: Step, asked: Blocks) -> bool:
         return False
     found = step.conditional
     if isinstance(found, Conditional):
-        return not found.limits and not found.truncated
-    return isinstance(found, Quadratic) or may_climb(found)
+        anywhere = found.statement.support in (REAL, VECTOR)
+        return anywhere and not found.limits and not found.truncated
+    return isinstance(found, Quadratic) or _is_sought(step)
+
+
+def _is_sought(step: Step) -> bool:
+    """Whether the mode of a step would be searched for, on the scale of the variable itself."""
+    return isinstance(step.conditional, LogConcave) and step.conditional.change is None
 
 
 def _tied(objective: Objective, steps: Sequence[Step]) -> Iterator[list[Step]]:
@@ -77,11 +85,11 @@ def _tied(objective: Objective, steps: Sequence[Step]) -> Iterator[list[Step]]:
 def _blocks(objective: Objective, tied: Sequence[Step]) -> Iterator[Ascent]:
     """The blocks of steps that are tied: all, or grown from one whose mode has no formula."""
     waiting = list(tied)
-    whole = _ascent(objective, waiting) if any(may_climb(s.conditional) for s in waiting) else None
+    whole = _ascent(objective, waiting) if any(map(_is_sought, waiting)) else None
     if whole is not None:
         yield whole
         return
-    while first := next((s for s in waiting if may_climb(s.conditional)), None):
+    while first := next(filter(_is_sought, waiting), None):
         waiting.remove(first)
         block, found = [first], _ascent(objective, [first])
         for other in [*waiting] if found is not None else ():

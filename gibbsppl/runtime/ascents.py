@@ -55,8 +55,8 @@ def climb_jointly(
     if not np.isfinite(here.slope).all():
         element = joint.elements[int(np.argmin(np.isfinite(here.slope)))]
         raise RunError(
-            f"{element}: the log density has no finite slope where the "
-            "search for its mode starts; start elsewhere (init=)."
+            f"{element}: the log density has no finite slope where the search for its mode starts; "
+            "start elsewhere (init=)."
         )
     while True:
         rise = float(here.slope @ here.step)
@@ -107,7 +107,7 @@ class _Climb:
         return _Point(x, height, slope, self._step(still, given))
 
     def _step(self, still: State, given: Given) -> Floats:
-        """The mean of the local normal density."""
+        """The mean of the log density to second order."""
         own, pairs = given
         more = 0.0
         while np.isfinite(more):
