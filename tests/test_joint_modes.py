@@ -457,3 +457,47 @@ def test_a_search_that_starts_where_there_is_no_slope_says_so():
         climb_jointly({"x": np.zeros(2)}, {}, joint,
                       lambda *_: ({"x": (np.full(2, np.nan), -1.0)}, []),
                       lambda *_: 0.0)  # fmt: skip
+
+
+def test_a_logit_of_several_categories_climbs_as_one():
+    y = RNG.integers(0, 3, size=80)
+    with gp.Model(name="categories", coords={"i": 80, "k": 3, "c": 3}) as model:
+        w = gp.Normal("w", 0, tau=1, dims=("k", "c"))
+        odds = gp.exp(gp.Data("x", X, dims=("i", "k")) @ w)
+        gp.Categorical("y", p=odds / gp.sum(odds, "c"), dims="i", observed=y)
+    w = climbed(model).values["w"]
+
+    assert_allclose(X.T @ (np.eye(3)[y] - special.softmax(X @ w, axis=1)), w, atol=1e-11)
+
+
+def test_a_chain_of_counts_has_a_band():
+    y = RNG.poisson(np.exp(np.cumsum(RNG.normal(size=60)) / 3))
+    with gp.Model(name="chain", coords={"t": 60}) as model:
+        h = gp.Array("h", dims="t")
+        h[0] = gp.Normal(0, tau=0.1)
+        h[1:] = gp.Normal(h.lag("t", 1), tau=9)
+        gp.Poisson("y", gp.exp(h), dims="t", observed=y)
+    best = climbed(model)
+    h, layout = best.values["h"], best.schedule.steps[0].layout
+    moved = 9 * np.diff(h)
+    slope = y - np.exp(h) + np.append(moved, 0.0) - np.append(0.1 * h[0], moved)
+
+    assert layout == "banded of width 1"
+    assert_allclose(slope, 0, atol=1e-10)
+
+
+def test_some_are_put_to_their_modes_beside_draws():
+    """Each climb is given the draw of a scale."""
+    with gp.Model(name="beside", coords={"i": 80, "k": 3}) as model:
+        tau = gp.Gamma("tau", 2, rate=1)
+        b = gp.Normal("b", 0, tau=tau, dims="k")
+        eta = gp.Data("x", X, dims=("i", "k")) @ b
+        gp.Poisson("y", gp.exp(eta), dims="i", observed=COUNTS)
+    sampler = gp.compile(model, by={"b": "mode"})
+    draws = sampler.sample(5, chains=1, warmup=2, seed=1, progress=False)
+    (b,) = draws["b"][0, -1:]
+    slope = X.T @ (COUNTS - np.exp(X @ b))
+
+    assert "b[k]  Newton steps  by mode, jointly, dense of order 3" in str(sampler)
+    assert len(np.unique(draws["tau"])) == 5
+    assert_allclose(slope / b, np.mean(slope / b), rtol=1e-6)
