@@ -425,9 +425,7 @@ def model_of(name):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name", [n if n == "salm" else pytest.param(n, marks=pytest.mark.slow) for n in BEFORE]
-)
+@pytest.mark.parametrize("name", BEFORE)
 def test_modes_are_no_lower_than_those_of_a_search_by_element(name):
     sweeps, value = BEFORE[name]
     best = gp.compile(model_of(name)).maximise(seed=1, progress=False)
