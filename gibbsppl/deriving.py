@@ -80,12 +80,13 @@ def scheduled(
         jointly=blocks.joined,
         named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
         closed=[n for n, how in by.items() if how == "mean"] if by else None,
+        climbed=[n for n, how in by.items() if how == "mode"],
     )
     schedule = planned(augmented, exact=settings["exact"], control=control)
     if by:
         from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
 
-        schedule = read_by(schedule, augmented.data, by)
+        schedule = read_by(schedule, augmented.data, by, blocks)
     if not isinstance(settings["interweave"], bool):
         asked, exact = settings["interweave"], settings["exact"]
         check_asked(augmented, asked, schedule, control.kernels, exact=exact)

@@ -391,8 +391,11 @@ class Sampler(Predicting, Fitting, AtPowers):
 
     def drawing(self) -> Sampler:
         """The sampler that draws from the conditionals which this one reads otherwise."""
+        from gibbsppl.rewrites import REWRITES  # noqa: PLC0415  (when asked for)
+
         # (in one graph no scale is drawn without its locations)
-        made = {r.rule.name: True for r in self.schedule.rewrites} | {"locations": False}
+        applied = {r.rule.name for r in self.schedule.rewrites}
+        made = {r.name: r.name in applied for r in REWRITES} | {"locations": False}
         return self._with(by={}, interweave=False, rewrites=made)
 
     def read_by(self, by: Mapping[str, By]) -> Sampler:

@@ -164,7 +164,7 @@ def test_two_modes_have_no_certificate():
 
 def test_a_false_certificate_is_seen(monkeypatch):
     model = student_location()
-    signed = Certificate("x", ())
+    signed = Certificate(("x",), ())
     monkeypatch.setattr(concavity, "log_concave", lambda *_: signed)
     sampler = gp.compile(model)
     (step,) = sampler.schedule.steps
@@ -326,8 +326,8 @@ def logit_sampler(monkeypatch):
     """Rates that are odds: no rule certifies that they are concave on the logit line."""
     right = concavity.log_concave
 
-    def on_the_logit_line(pieces, array, bounds):
-        return right(pieces, array, bounds) if array == "x" else Certificate(array, ())
+    def on_the_logit_line(pieces, arrays, bounds):
+        return right(pieces, arrays, bounds) if arrays == ("x",) else Certificate(arrays, ())
 
     monkeypatch.setattr(concavity, "STRAIGHTENING", (LOGIT,))
     monkeypatch.setattr(concavity, "log_concave", on_the_logit_line)

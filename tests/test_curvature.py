@@ -468,8 +468,8 @@ def test_log_densities_that_are_concave_get_a_certificate(name):
     array, factors = CONCAVE[name]
     pieces = pieces_of(array, *factors)
 
-    assert obstacle(pieces, array, known) is None
-    assert log_concave(pieces, array, known).terms
+    assert obstacle(pieces, (array,), known) is None
+    assert log_concave(pieces, (array,), known).terms
 
 
 DRAWS |= {
@@ -516,9 +516,9 @@ def total(factors, array, values):
 def test_the_obstacle_is_named(case, statistic):
     array, factors = case
     pieces = pieces_of(array, *factors)
-    piece, found = obstacle(pieces, array, known)
+    piece, found = obstacle(pieces, (array,), known)
 
-    assert log_concave(pieces, array, known) is None
+    assert log_concave(pieces, (array,), known) is None
     assert piece in pieces
     assert found.kind not in ("concave", "affine", "constant")
     assert statistic.strip("-") in str(found)
@@ -526,29 +526,30 @@ def test_the_obstacle_is_named(case, statistic):
 
 def test_functions_that_bend_more_than_others_at_all_positions_get_no_certificate():
     """Second derivatives are about -4/a and 5/a."""
-    assert log_concave(pieces_of("a", SHAPE_AND_RATE[1][0], (loggamma(5 * a),)), "a", known) is None
+    pieces = pieces_of("a", SHAPE_AND_RATE[1][0], (loggamma(5 * a),))
+    assert log_concave(pieces, ("a",), known) is None
 
 
 def test_elements_are_judged_one_by_one_given_the_others():
     array, factors = "x", [(-d * X[0] * X[1] - Softplus(x), K)]
     pieces = pieces_of(array, *factors)
 
-    assert log_concave(pieces, array, known) is None
-    assert log_concave(element_pieces(pieces), array, known) is not None
+    assert log_concave(pieces, (array,), known) is None
+    assert log_concave(element_pieces(pieces), (array,), known) is not None
 
 
 def test_a_coefficient_that_holds_the_array_keeps_its_bounds():
     factors = [(P[0] * log(P[1]) - P[0] - P[1],)]
     pieces = element_pieces(pieces_of("p", *factors))
 
-    certificate = log_concave(pieces, "p", known)
+    certificate = log_concave(pieces, ("p",), known)
     assert "given p[0]*log(p[1])" in str(certificate)
-    assert log_concave(element_pieces(pieces_of("x", (X[0] * log(X[1]),))), "x", known) is None
+    assert log_concave(element_pieces(pieces_of("x", (X[0] * log(X[1]),))), ("x",), known) is None
 
 
 def test_a_certificate_prints_one_tree_for_each_term():
     array, factors = LOGISTIC
-    text = str(log_concave(pieces_of(array, *factors), array, known))
+    text = str(log_concave(pieces_of(array, *factors), (array,), known))
 
     assert text.count("a convex function of an affine one") == 2
     assert "concave: a negative multiple of the square of an affine function" not in text

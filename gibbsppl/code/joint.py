@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gibbsppl.algebra.expressions import Array, Leaf
 from gibbsppl.code.arrays.expressions import Expr
 from gibbsppl.code.lines import INDENT
-from gibbsppl.code.maintained import writer_of
+from gibbsppl.code.maintained import with_maintained, writer_of
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.functions import Part, Written
 from gibbsppl.code.numpy_text.statements import parameter_part
@@ -22,8 +22,11 @@ from gibbsppl.schedule.moments import Moment, X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 
-def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
-    """The function that computes the coefficients of elements, of their squares and products."""
+def joint_coefficients(module: Module, step: QuadraticDraw, doc: str = "") -> str:
+    """The function that computes the coefficients of elements, of their squares and products.
+
+    ``doc`` says what they are, if not those of the log density of a draw.
+    """
     writer = _writer(module, step)
     body: list[str | Part] = []
     own = []
@@ -37,8 +40,11 @@ def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
     body += ["return ({", *(f"{INDENT}{line}," for line in own), "}, ["]
     body += [*(f"{INDENT}{line}," for line in products), "])"]
     drawn = ", ".join(step.variables)
-    doc = f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
-    return module.function(module.functions[step.name], doc, writer, body)
+    doc = doc or (
+        f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
+    )
+    first = with_maintained(module, step)
+    return module.function(module.functions[step.name], doc, writer, body, first)
 
 
 def fixed_matrices(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import sympy as sp
+
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf
 from gibbsppl.code.elements import each_line
 from gibbsppl.code.lines import INDENT, unpacking
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.functions import Part
+from gibbsppl.code.numpy_text.statements import parameter_part
 from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.places import index_text, where_text
+from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.kinds import Single
+from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
 
 
@@ -89,6 +95,16 @@ def in_order(computed: Sequence[Computed]) -> list[Computed]:
         found += ready
         left = [c for c in left if c not in ready]
     return found
+
+
+def total(
+    module: Module, name: str, local: str, terms: tuple[Contribution, ...], doc: str
+) -> str:
+    """The function of a sum of terms, each one number; ``local`` is the name that it has inside."""
+    writer = module.writer(keeps=True)
+    parameter = NaturalParameter(sp.S.One, (), terms)
+    body: list[str | Part] = [parameter_part(writer, local, parameter, full=False)]
+    return module.function(name, doc, writer, [*body, f"return {local}"])
 
 
 def put_computed(

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import sympy as sp
-
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.element_loops import calls_name
@@ -18,11 +16,9 @@ from gibbsppl.code.lines import INDENT, indented, unpacking
 from gibbsppl.code.maintained_forms import carried_forms
 from gibbsppl.code.module import Module, module_of
 from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
-from gibbsppl.code.numpy_text.functions import Part
-from gibbsppl.code.numpy_text.statements import parameter_part
+from gibbsppl.code.readings import total
 from gibbsppl.code.sweep import augment, drawn_where, interwoven, sweep
 from gibbsppl.schedule.kinds import Single
-from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -177,11 +173,8 @@ def _deterministics(module: Module) -> str:
 
 def _bound(module: Module) -> str:
     """The function that computes the evidence lower bound from the moments."""
-    writer = module.writer(keeps=True)
-    parameter = NaturalParameter(sp.S.One, (), module.schedule.bound)
-    body: list[str | Part] = [parameter_part(writer, "bound", parameter, full=False)]
     doc = "The evidence lower bound: expected log densities of all factors, and entropies."
-    return module.function("bound", doc, writer, [*body, "return bound"])
+    return total(module, "bound", "bound", module.schedule.bound, doc)
 
 
 def _tables(module: Module) -> str:

@@ -1,7 +1,7 @@
 """Certificates of log-concavity: the curvature of each piece, or of pieces added where it helps.
 
-Comes in: pieces, the name of an array, the bounds of all arrays. Goes out: a `Certificate`, or the
-first piece that is not shown to be concave.
+Comes in: pieces, names of arrays that vary together, the bounds of all arrays. Goes out: a
+`Certificate`, or the first piece that is not shown to be concave.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from gibbsppl.pieces.split import Piece
 
 
 def log_concave(
-    pieces: Iterable[Piece], array: str, bounds: Bounds, definite: Collection[str] = ()
+    pieces: Iterable[Piece], arrays: tuple[str, ...], bounds: Bounds, definite: Collection[str] = ()
 ) -> Certificate | None:
-    """The certificate that the sum of the pieces is concave in the array; None if none was found.
+    """The certificate that the sum of the pieces is concave in arrays; None if none was found.
 
     Coefficients of statistics are held fixed: pieces by element (`elements.element_pieces`) are
     judged as functions of one element.
     """
-    terms = _judged(pieces, array, bounds, definite)
+    terms = _judged(pieces, arrays, bounds, definite)
     if any(c.kind not in CONCAVE for _, c in terms):
         return None
-    return Certificate(array, tuple(c for _, c in terms))
+    return Certificate(arrays, tuple(c for _, c in terms))
 
 
 def obstacle(
-    pieces: Iterable[Piece], array: str, bounds: Bounds, definite: Collection[str] = ()
+    pieces: Iterable[Piece], arrays: tuple[str, ...], bounds: Bounds, definite: Collection[str] = ()
 ) -> tuple[Piece, Curvature] | None:
     """The first piece that is not shown to be concave, with its curvature."""
-    terms = _judged(pieces, array, bounds, definite)
+    terms = _judged(pieces, arrays, bounds, definite)
     return next(((block[0], c) for block, c in terms if c.kind not in CONCAVE), None)
 
 
@@ -48,13 +48,13 @@ Judged = tuple[tuple[Piece, ...], Curvature]
 
 
 def _judged(
-    pieces: Iterable[Piece], array: str, bounds: Bounds, definite: Collection[str]
+    pieces: Iterable[Piece], arrays: tuple[str, ...], bounds: Bounds, definite: Collection[str]
 ) -> list[Judged]:
     """The pieces alone, or several of a factor, statistic or function together, with curvatures."""
-    given = tuple(_given(p, array) for p in pieces)
-    reader = Reader(array, _bounds_of_given(array, bounds), frozenset(definite))
+    given = tuple(_given(p, arrays) for p in pieces)
+    reader = Reader(arrays, _bounds_of_given(bounds), frozenset(definite))
     found: list[Judged] = [((p,), reader.read(_total((p,)))) for p in given]
-    for key in (_of_factor, _of_statistic, partial(_of_function, array)):
+    for key in (_of_factor, _of_statistic, partial(_of_function, arrays)):
         groups: dict[Hashable, list[Judged]] = {}
         for judged in found:
             groups.setdefault(key(judged[0]), []).append(judged)
@@ -84,9 +84,9 @@ def _of_statistic(block: tuple[Piece, ...]) -> Hashable:
     return block[0].statistic, frozenset(r for r in block[0].over if r.dim in dims)
 
 
-def _of_function(array: str, block: tuple[Piece, ...]) -> Hashable:
+def _of_function(arrays: tuple[str, ...], block: tuple[Piece, ...]) -> Hashable:
     """The key shared by pieces that are the same function of an element, at other arguments."""
-    places = leaves_of(block[0].statistic, (array,))
+    places = leaves_of(block[0].statistic, arrays)
     if len({p.statistic for p in block}) > 1 or len(places) != 1:
         return block
     dims = dims_of(*places)
@@ -125,22 +125,23 @@ def _contracted(piece: Piece, shared: Collection[Dim]) -> Expr:
     return contracted(piece.coefficient * piece.statistic, ranges, data_only(()))
 
 
-def _given(piece: Piece, array: str) -> Piece:
-    """The piece with the elements of the array in its coefficient marked as given."""
-    arrays = (a for a in piece.coefficient.free_symbols if isinstance(a, Array) and a.name == array)
-    marked = {a: a.renamed(GIVEN + array) for a in arrays}
+def _given(piece: Piece, names: Collection[str]) -> Piece:
+    """The piece with the elements of the arrays in its coefficient marked as given."""
+    symbols = piece.coefficient.free_symbols
+    marked = {a: a.renamed(GIVEN + a.name) for a in symbols
+              if isinstance(a, Array) and a.name in names}  # fmt: skip
     return replace(piece, coefficient=piece.coefficient.xreplace(marked)) if marked else piece
 
 
 GIVEN = "given "
 
 
-def _bounds_of_given(array: str, bounds: Bounds) -> Bounds:
+def _bounds_of_given(bounds: Bounds) -> Bounds:
     """The bounds, which hold of elements marked as given too."""
 
     def of(leaf: Leaf) -> tuple[Bound, Bound] | None:
-        if leaf.array.name != GIVEN + array:
+        if not leaf.array.name.startswith(GIVEN):
             return bounds(leaf)
-        return bounds(Leaf(leaf.array.renamed(array), *leaf.indices))
+        return bounds(Leaf(leaf.array.renamed(leaf.array.name.removeprefix(GIVEN)), *leaf.indices))
 
     return of

@@ -74,14 +74,23 @@ def certified(graph: Graph, refusal: NotConjugate, data: Values) -> LogConcave |
     return None
 
 
+def certified_jointly(
+    graph: Graph, arrays: tuple[str, ...], pieces: Iterable[Piece], data: Values
+) -> Certificate | None:
+    """The certificate that pieces are concave in all elements of several arrays together."""
+    possible = (p for p in pieces if _can_be(p, graph, data))
+    apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in possible)
+    return log_concave(apart, arrays, known_bounds(graph, data))
+
+
 def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Certificate | None:
     """The certificate between the bounds, else on the half line that contains them."""
     name = place.array.name
-    found = log_concave(pieces, name, bounds)
+    found = log_concave(pieces, (name,), bounds)
     own = bounds(place)
     if found is not None or own is None or own[0] < 0 or tuple(own) == (0, sp.oo):
         return found
-    return log_concave(pieces, name, lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
+    return log_concave(pieces, (name,), lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
 
 
 def _scales(
@@ -110,7 +119,7 @@ def _can_be(piece: Piece, graph: Graph, data: Values) -> bool:
     (The term of a pair at which both elements are the same element is not concave by itself.)
     """
     for factor in sp.Mul.make_args(piece.coefficient):
-        known = isinstance(factor, Equals) and _is_known(factor, graph, data)
+        known = isinstance(factor, Equals) and is_known(factor, graph, data)
         if known and not evaluate(factor, piece.over, data, graph.sizes).any():
             return False
     return True
@@ -123,7 +132,7 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Values) -> Piece:
     """
     factors = []
     for factor in sp.Mul.make_args(piece.coefficient):
-        if not (isinstance(factor, sp.Add) and _is_known(factor, graph, data)):
+        if not (isinstance(factor, sp.Add) and is_known(factor, graph, data)):
             factors.append(factor)
             continue
         values = evaluate(factor, piece.over, data, graph.sizes)
@@ -141,7 +150,7 @@ def _with_numbers(piece: Piece, graph: Graph) -> Piece:
     return replace(piece, coefficient=coefficient, statistic=statistic)
 
 
-def _is_known(expr: Expr, graph: Graph, data: Values) -> bool:
+def is_known(expr: Expr, graph: Graph, data: Values) -> bool:
     """Whether an expression reads known data alone."""
     names = {leaf.array.name for leaf in leaves_of(expr)}
     return all(n in data for n in names) and names.isdisjoint(graph.drawn)

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.functions import Below, Maximum, Minimum, Where
 from gibbsppl.algebra.polynomials import MOST_KEPT
 from gibbsppl.derive.changes import Change
@@ -117,8 +117,10 @@ def _maximum(
     assert natural is not None
     passed = dict.fromkeys(range(len(roots)), 0)
     for _ in range(TRIALS):
-        at = {e: sp.Float(WIDTH * (2 * rng.random() - 1)) for e in etas}
-        at |= {d: sp.Float(WIDTH * rng.random()) for _, d in known}
+        at: dict[Expr, Expr] = {e: sp.Float(WIDTH * (2 * rng.random() - 1)) for e in etas}
+        # (a power that a change of variable takes is a number, too)
+        others = (*(d for _, d in known), *sorted(slope.atoms(Leaf), key=str))
+        at.update((d, sp.Float(WIDTH * rng.random())) for d in others)
         own = {n: at[d] for n, d in known}
         domain = natural.domain(*(at[e] for e in etas), **own)
         if not all(bool(condition > 0) for condition in domain):

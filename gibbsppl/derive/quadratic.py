@@ -84,7 +84,6 @@ def quadratic_of(
     """The joint log density of statements, if it is quadratic in all their elements together."""
     names = {s.target.array.name for s in statements}
     binary = binary_arrays(graph, data)
-    regions = [(s.target.array.name, region_of(graph, s)) for s in statements]
     found: list[Piece] = []
     for factor in graph.factors:
         if not mentions(factor.log_density, names):
@@ -92,11 +91,20 @@ def quadratic_of(
         if isinstance(factor, Marginal):
             return None
         density = opened(simplified(factor.log_density, names), names, binary)
-        pieces = split(factor.name, density, factor.over, names, graph.sizes)
-        found += (p for p in pieces if any(_touches(v, p, regions) for v in p.views))
+        found += split(factor.name, density, factor.over, names, graph.sizes)
+    return quadratic_in(graph, statements, found)
+
+
+def quadratic_in(
+    graph: Graph, statements: Collection[Statement], pieces: Iterable[Piece]
+) -> Quadratic | None:
+    """The pieces that show elements of statements, if they are quadratic in these."""
+    names = {s.target.array.name for s in statements}
+    regions = [(s.target.array.name, region_of(graph, s)) for s in statements]
+    found = tuple(p for p in pieces if any(_touches(v, p, regions) for v in p.views))
     if not all(_degree(p.statistic, names) in (1, 2) and is_separable(p) for p in found):
         return None
-    return Quadratic(tuple(statements), tuple(found))
+    return Quadratic(tuple(statements), found)
 
 
 def degree_of(piece: Piece) -> int:

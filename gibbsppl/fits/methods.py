@@ -116,10 +116,11 @@ class Fitting:
         sweeps of draws come first, none by default; with ``anneal=True`` 200, at powers of the
         density that rise to 100: simulated annealing. A mode depends on the scale: it is
         that of the density of a variable as it is declared, and with ``scale="log"`` that of the
-        log, of all positive variables (one: ``by={"tau": "mode of log"}``). All else as in
-        `variational`.
+        log, of all positive variables (one: ``by={"tau": "mode of log"}``). Variables whose log
+        density is concave in all of them together, and that have no closed form, are put to their
+        joint mode by Newton steps. All else as in `variational`.
 
-        Raises `RunError` where a density is largest at an end of its support.
+        Raises `RunError` where a density is largest at an end of its support, or at infinity.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="noise") as noise:

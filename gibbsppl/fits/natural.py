@@ -57,6 +57,8 @@ def combined(function: Callable[..., Any], first: Any, *others: Any) -> Any:
 def numbers(given: Any) -> list[Floats]:
     """All arrays of what a conditional's function returns, in order; of labels the log weights.
 
+    Of a log density, which is a function, there are none.
+
     >>> numbers(({"x": 1.0}, 2.0))
     [array(1.), array(2.)]
     """
@@ -64,4 +66,4 @@ def numbers(given: Any) -> list[Floats]:
         return [x for part in given.values() for x in numbers(part)]
     if isinstance(given, tuple | list):
         return [x for part in given for x in numbers(part)]
-    return [np.asarray(given, dtype=float)]
+    return [] if callable(given) else [np.asarray(given, dtype=float)]

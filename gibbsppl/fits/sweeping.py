@@ -19,7 +19,7 @@ from gibbsppl.code.program import Constants, Program
 from gibbsppl.code.worth import Worth
 from gibbsppl.errors import RunError
 from gibbsppl.model.evaluation import Values
-from gibbsppl.run.chains import FAILURES, Chain, advance, not_finite
+from gibbsppl.run.chains import FAILURES, Chain, advance, not_finite, raised
 from gibbsppl.run.choice import Asked, engine_for
 from gibbsppl.run.engines import Compiled, Interpreted
 from gibbsppl.schedule.sweeps import Schedule
@@ -58,7 +58,10 @@ class Sweeps:
     def _once(self, chain: Chain) -> list[float]:
         """One sweep in NumPy."""
         assert self.program.bound is not None
-        advance(self.program, self.constants, chain)
+        try:
+            advance(self.program, self.constants, chain)
+        except (ArithmeticError, ValueError) as error:
+            raise raised(self.program, error, f"in sweep {chain.sweep + 1}") from error
         bound = float(self.program.bound(chain.state, self.constants))
         if not np.isfinite(bound):
             raise self._not_finite(chain, bound)

@@ -9,6 +9,7 @@ joint density, and
 - a row for each step where none is a draw, or approximate: the bound does not fall by its update,
   and no update with other natural parameters comes higher. (With a wrong entropy or expectation in
   it, the bound is not at its best where the update puts it.)
+- a row for each climb to a joint mode: its gradient and second derivatives are those of the bound.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ import numpy as np
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
 from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
+from gibbsppl.fits.differences import derivative_of
 from gibbsppl.fits.natural import combined, numbers
 from gibbsppl.fits.points import moments_at
+from gibbsppl.kernels.ascent import Ascent
+from gibbsppl.model.evaluation import Floats
 from gibbsppl.run.chains import Chain, advance
+from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.schedule.steps import Step
 
 # States that natural parameters are compared at, and sweeps whose bounds are looked at.
@@ -44,7 +49,10 @@ def verify_readings(read: Any, drawn: Any, seed: int) -> Verification:
             moments = moments_at(read.schedule, {**read.derivation.known, **chain.state})
             state = {**chain.state, **moments}
             for place, step in zip(found, read.schedule.steps, strict=True):
-                place.append(_at_point(read, drawn, step, state))
+                if isinstance(step, Ascent):
+                    place.append(_to_second_order(read, step, state, chain.rng))
+                else:
+                    place.append(_at_point(read, drawn, step, state))
         rows += map(worst, found)
         if all(s.instead_of is not None and not s.approximate for s in read.schedule.steps):
             rows += _of_updates(read, Chain(state, chain.rng))
@@ -55,11 +63,58 @@ def _at_point(read: Any, drawn: Any, step: Step, state: State) -> Row:
     """The natural parameters of a step at a point beside those of the draw."""
     kind, found = f"by {step.by}, at a point", None
     theirs_of = drawn.program.given_rest.get(step.name)
-    if theirs_of is not None:
+    if theirs_of is not None and (step.instead_of or step).refusal is None:
         ours = numbers(read.program.given_rest[step.name](state, read.constants))
         theirs = numbers(theirs_of(state, drawn.constants))
         found = max(map(_gap, ours, theirs), default=0.0) if len(ours) == len(theirs) else np.inf
     return Row(step.name, kind, step.owner, found, RELATIVE_TOLERANCE)
+
+
+def _to_second_order(read: Any, step: Ascent, state: State, rng: np.random.Generator) -> Row:
+    """The gradient and second derivatives of a climb, along one direction, beside differences."""
+    line = _Line.of(read, step, state, rng)
+    worst_of_both = 0.0
+    for order, ours in ((1, line.slope), (2, line.bend)):
+        theirs, error = derivative_of(line, order)
+        size = max(1.0, abs(theirs))
+        # (an error as large as the derivative itself tells nothing)
+        apart = (abs(ours - theirs) - error) / size if error < size else np.inf
+        worst_of_both = max(worst_of_both, apart)
+    return Row(step.name, "by mode, to second order", step.owner, worst_of_both, RELATIVE_TOLERANCE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """The bound along a random direction through a state, in standard deviations along it.
+
+    ``slope`` and ``bend`` are its derivatives as the function of a climb has them.
+    """
+
+    read: Any
+    state: State
+    joint: Joint
+    ahead: Floats
+    slope: float
+    bend: float
+
+    @classmethod
+    def of(cls, read: Any, step: Ascent, state: State, rng: np.random.Generator) -> _Line:
+        """The line through a state for a climb."""
+        joint = joint_in(read.constants, step.variables)
+        given = read.program.given_rest[step.name](state, read.constants)
+        still = {name: np.zeros(shape) for name, shape in joint.shapes.items()}
+        slope, _ = joint.assembled(still, given)
+        sources, i, j = joint.entries
+        half = joint.coefficients(given)[sources]
+        ahead = rng.standard_normal(joint.size)
+        ahead /= np.sqrt(-2.0 * float(half @ (ahead[i] * ahead[j])))
+        bend = 2.0 * float(half @ (ahead[i] * ahead[j]))
+        return cls(read, state, joint, ahead, float(slope @ ahead), bend)
+
+    def __call__(self, t: float) -> float:
+        """The bound at a place of the line."""
+        placed = self.joint.placed(self.state, self.joint.flat(self.state) + t * self.ahead)
+        return float(self.read.program.bound({**self.state, **placed}, self.read.constants))
 
 
 def _gap(ours: Any, theirs: Any) -> float:
@@ -145,6 +200,9 @@ def _of_updates(read: Any, chain: Chain) -> Iterator[Row]:
             for by in every:
                 update.made(chain, by)
                 beside.append(bound())
+            if isinstance(update.step, Ascent):
+                line = _Line.of(read, update.step, chain.state, chain.rng)
+                beside += [line(OFF), line(-OFF)]
             update.made(chain)
             worst_of_all = np.nanmax([0.0, *(b - best for b in beside)]) / (1 + abs(best))
             worse[j] = max(worse[j], worst_of_all) if np.isfinite(best) else np.inf

@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Dim, mentions
+from gibbsppl.algebra.expressions import Dim, Expr, mentions
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.labels import LABEL
@@ -33,6 +33,7 @@ from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.readings import ByMean, ByMode
 from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.pieces.split import Piece, View
+from gibbsppl.planning.ascents import Objective, ascents
 from gibbsppl.planning.by_colour import with_colours
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
@@ -42,10 +43,12 @@ from gibbsppl.schedule.steps import Drawable, Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
-def read_by(schedule: Schedule, data: Mapping[str, Any], by: Mapping[str, By]) -> Schedule:
+def read_by(
+    schedule: Schedule, data: Mapping[str, Any], by: Mapping[str, By], blocks: Blocks
+) -> Schedule:
     """The schedule with each variable read as asked; an error says what has no such reading."""
     reading = _Reading.of(schedule, by)
-    return reading.schedule(data)
+    return reading.schedule(data, blocks)
 
 
 MODES = ("mode", "mode of log")
@@ -112,27 +115,41 @@ class _Reading:
         """The refusal to read a step otherwise than by draws."""
         return CompileError(f"{step.name}: it cannot be read by its {self.how(step)}: {refused}.")
 
-    def schedule(self, data: Mapping[str, Any]) -> Schedule:
+    def schedule(self, data: Mapping[str, Any], blocks: Blocks) -> Schedule:
         """The schedule with the steps read as asked."""
         q = Expectation.of(self.graph, self.averages.values())
         for averages in self.averages.values():
             _ = averages.always, averages.entropy
         inner = q.without([a for n, a in self.averages.items() if n in self.imputed])
-        conditionals = [self._conditional(step, q) for step in self.source.steps]
+        conditionals = {s.name: self._conditional(s, q) for s in self.source.steps}
         try:
             terms = (*bound_of(self.inner, inner), *self._jacobians())
         except Refused as refused:
             raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
         graph = self._graph()
-        bound = summed(terms, graph.sizes, is_data_of(graph))
-        steps = [self._made(s, c, graph, data)
-                 for s, c in zip(self.source.steps, conditionals, strict=True)]  # fmt: skip
+        objective = Objective(graph, terms, data, blocks)
+        jointly = {n: a for a in ascents(objective, self._by_mode()) for n in a.variables}
+        alone = [s for s in self.source.steps if jointly.keys().isdisjoint(s.variables)]
+        steps = [self._made(s, conditionals[s.name], graph, data) for s in alone]
         coloured, tables = with_colours(steps, [graph] * len(steps), data)
-        taken = tuple(self._taken(s) for s in coloured)
+        taken = dict(zip((s.name for s in alone), map(self._taken, coloured), strict=True))
+        every = (taken.get(s.name) or jointly[s.variables[0]] for s in self.source.steps)
+        found = tuple({s.name: s for s in every}.values())
         return replace(
-            self.source, graph=graph, steps=taken, graphs=(graph,) * len(taken),
-            tables={**self.source.tables, **tables}, bound=bound,
+            self.source, graph=graph, steps=found, graphs=(graph,) * len(found),
+            tables={**self.source.tables, **tables},
+            bound=summed(terms, graph.sizes, is_data_of(graph)),
         )  # fmt: skip
+
+    def _by_mode(self) -> list[Step]:
+        """The steps that are read by their modes, all whose factors are those of the objective."""
+        inner = self.inner
+        both = zip(self.source.steps, self.source.graphs, strict=True)
+        return [
+            s for s, g in both
+            if self.how(s) == "mode" and s.name not in self.imputed
+            and all(_said_of(g, n) == _said_of(inner, n) for n in s.variables)
+        ]  # fmt: skip
 
     def _conditional(self, step: Step, q: Expectation) -> Drawable:
         """The conditional of a step given the moments of all else."""
@@ -227,6 +244,11 @@ class _Reading:
             return ByMode(step, averages.mode(of_log=is_of_log), averages.given)
         except Refused as refused:
             raise self.error(step, refused) from refused
+
+
+def _said_of(graph: Graph, array: str) -> set[tuple[str, Expr]]:
+    """The log densities that hold an array, by factor."""
+    return {(f.name, f.log_density) for f in graph.factors_of(array)}
 
 
 def _labels_of(step: Step) -> tuple[Range, ...]:

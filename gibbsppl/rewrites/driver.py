@@ -74,6 +74,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     named: Collection[str] = (),
     jointly: bool = True,
     closed: Collection[str] | None = None,
+    climbed: Collection[str] = (),
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
 
@@ -85,12 +86,14 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     are drawn once more with their groups standardised, where that is cheap; or those named.
     ``named`` are variables that the user names elsewhere: they are drawn with all others.
     ``jointly``: whether what is quadratic together may be drawn in one step.
-    ``closed``: all are drawn in one graph, and of these variables closed forms alone are wanted.
+    ``closed``: all are drawn in one graph, and of these variables closed forms alone are wanted;
+    of ``climbed`` ones, which are not drawn, a concave log density is as good.
     """
     asked = dict(asked or {})
     _check_names(asked)
     graph = with_outcomes(graph, data)
-    given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly)
+    given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly,
+                   frozenset(climbed))  # fmt: skip
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:
         marginal, model = WithoutLeaves(graph, data), _searched(graph, data, given)
@@ -122,6 +125,7 @@ class _Asked:
     moved: frozenset[str] = frozenset()
     closed: Collection[str] | None = None
     jointly: bool = True
+    climbed: frozenset[str] = frozenset()
     found: dict[Hashable, tuple[Graph, Values, Derived]] = field(default_factory=dict)
 
 
@@ -150,7 +154,8 @@ def _searched_with(
 def _search_of(data: Values, asked: _Asked, parts: tuple[StandIn, ...]) -> Search:
     alone = frozenset(p.name for p in parts)
     closed = frozenset(asked.closed or ())
-    return Search(data, asked.found, asked.elements, asked.moved, alone, closed)
+    own = (data, asked.found, asked.elements, asked.moved)
+    return Search(*own, alone, closed, asked.climbed)
 
 
 def _allowed(asked: _Asked) -> tuple[Rule, ...]:

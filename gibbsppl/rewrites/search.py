@@ -17,6 +17,7 @@ from gibbsppl.analysis.bounds import NONNEGATIVE, known_bounds, sign_of
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.match_results import Conditional, NotConjugate
+from gibbsppl.derive.second_order import may_climb
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
@@ -148,7 +149,7 @@ class Search:
     ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs and
     the data alive, as the identity of a deleted object may be reused. Searches may share it.
     ``moved`` are variables for which the user names a kernel: they need no rewrite; ``parts`` those
-    of which closed forms alone are wanted, and so are those of ``closed`` variables.
+    of which closed forms alone are wanted, as of ``closed`` ones; ``climbed`` are put to modes.
     """
 
     data: Values
@@ -157,6 +158,7 @@ class Search:
     moved: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     closed: frozenset[str] = frozenset()
+    climbed: frozenset[str] = frozenset()
 
     def derived(self, graph: Graph, data: Values, statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
@@ -203,8 +205,7 @@ class Search:
         """The fewest rewrites that give a variable a better conditional; none if it is good."""
         wanted = allowed and statement.target.array.name not in self.moved
         now = self._quality(graph, kept, statement) if wanted else CLOSED
-        enough = CLOSED if statement.target.array.name in self.closed else CONCAVE
-        if now <= enough or self.is_held(graph, statement):
+        if now <= (enough := self._enough(graph, statement)) or self.is_held(graph, statement):
             return ()
         best: tuple[int, tuple[Rewrite, ...]] = (now, ())
         waiting: list[tuple[Rewrite, ...]] = [()]
@@ -227,6 +228,13 @@ class Search:
             if best[0] <= enough:
                 break
         return best[1]
+
+    def _enough(self, graph: Graph, statement: Statement) -> int:
+        """The quality of a conditional that needs no rewrite."""
+        name = statement.target.array.name
+        if name in self.climbed and may_climb(self.derived(graph, self.data, statement)):
+            return CONCAVE_BY_ELEMENT
+        return CLOSED if name in self.closed else CONCAVE
 
     def is_held(self, graph: Graph, statement: Statement) -> bool:
         """Whether a limit of parameters, which no rule changes, forbids any better conditional.
@@ -404,8 +412,7 @@ def quality_of(derived: Derived) -> int:
 
 def _is_tied(auxiliary: Statement, statement: Statement) -> bool:
     """Whether the values that an auxiliary variable can have depend on a variable."""
-    support = auxiliary.support
-    array = statement.target.array.name
+    support, array = auxiliary.support, statement.target.array.name
     return any(
         leaves_of(bound, (array,))
         for bound in (support.lower, support.upper)

@@ -129,7 +129,7 @@ def failure_of(
         except FAILURES as error:
             if name := not_finite(program, chain.state):
                 return _bad(program, chain, name, place)
-            return _raised(program, error, place)
+            return raised(program, error, place)
         if name := not_finite(program, chain.state):
             return _bad(program, chain, name, place)
     return None
@@ -164,7 +164,7 @@ def _step(program: Program, name: str) -> str:
     return f"{step!r} ({program.steps.index(step) + 1} of {len(program.steps)})"
 
 
-def _raised(program: Program, error: Exception, place: str) -> RunError:
+def raised(program: Program, error: Exception, place: str) -> RunError:
     """The report of an exception: the generated line at fault, and the array drawn there."""
     frames = traceback.extract_tb(error.__traceback__)
     written = [f for f in frames if f.filename.startswith("<gibbsppl sampler")]

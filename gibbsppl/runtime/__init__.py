@@ -4,7 +4,8 @@ All that a generated module calls is exported here. The rooms:
 
 - functions of expressions: `functions`, some `by_scipy`; `incomplete`, `normalisers`, `passage`,
   `near_zero`, `remainder`, `stirling` have their digits
-- what nothing draws: `probabilities` of labels, `climbing` to modes
+- what nothing draws: `probabilities` of labels, `climbing` to modes, `ascents` of
+  several arrays
 - draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
   between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
@@ -22,6 +23,7 @@ All that a generated module calls is exported here. The rooms:
 - types of arguments and results: `types`
 """
 
+from gibbsppl.runtime.ascents import climb_jointly
 from gibbsppl.runtime.averages import JointMoments
 from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
@@ -299,6 +301,7 @@ __all__ = [
     "climb",
     "climb_colours",
     "climb_elements",
+    "climb_jointly",
     "climb_part",
     "cos",
     "digamma",

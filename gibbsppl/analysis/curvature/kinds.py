@@ -69,9 +69,9 @@ class Curvature:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proof that a log density is concave in an array: one curvature for each term."""
+    """A proof that a log density is concave in arrays together: a curvature for each term."""
 
-    array: str
+    arrays: tuple[str, ...]
     terms: tuple[Curvature, ...]
 
     def __str__(self) -> str:

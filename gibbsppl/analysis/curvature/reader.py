@@ -68,14 +68,14 @@ def curvature_of(
 
     ``definite`` names arrays whose last two axes are positive definite matrices.
     """
-    return Reader(array, bounds, frozenset(definite)).read(sp.sympify(expr))
+    return Reader((array,), bounds, frozenset(definite)).read(sp.sympify(expr))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
-    """The rules of curvature in one array, given the bounds of all arrays."""
+    """The rules of curvature in arrays that vary together, given the bounds of all arrays."""
 
-    array: str
+    arrays: tuple[str, ...]
     bounds: Bounds
     definite: frozenset[str]
     # What has been read: rules for sums ask for the same parts again and again.
@@ -94,7 +94,7 @@ class Reader:
 
     def _read(self, expr: Expr) -> Curvature:
         if not self.holds(expr):
-            return Curvature("constant", expr, f"free of {self.array}")
+            return Curvature("constant", expr, f"free of {self.told}")
         match expr:
             case Leaf():
                 return self._leaf(expr)
@@ -121,9 +121,14 @@ class Reader:
             return self._of_last(expr, row)
         return self._composed(expr, expr.args[0], () if row is None else row.bends)
 
+    @property
+    def told(self) -> str:
+        """The names of the arrays."""
+        return ", ".join(self.arrays)
+
     def holds(self, expr: Expr) -> bool:
-        """Whether an expression depends on the array."""
-        return mentions(expr, (self.array,))
+        """Whether an expression depends on the arrays."""
+        return mentions(expr, self.arrays)
 
     def sign(self, expr: Expr) -> Sign:
         """The sign of an expression."""
@@ -136,8 +141,8 @@ class Reader:
 
     def _leaf(self, leaf: Leaf) -> Curvature:
         if any(map(self.holds, leaf.indices)):
-            return Curvature("unknown", leaf, f"an index that depends on {self.array}")
-        return Curvature("affine", leaf, f"an element of {self.array}")
+            return Curvature("unknown", leaf, f"an index that depends on {self.told}")
+        return Curvature("affine", leaf, f"an element of {leaf.array.name}")
 
     def _sum(self, expr: Expr) -> Curvature:
         parts = tuple(map(self.read, expr.args))

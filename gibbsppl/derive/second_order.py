@@ -1,0 +1,225 @@
+"""Concave log densities of several variables to second order, where these are.
+
+Comes in: statements, and the terms of a log density. Goes out: a `Quadratic` in the *steps* of the
+variables from where they are: the coefficients of elements are the gradient, those of squares and
+products the second derivatives. Its mean is a Newton step. A function of linear predictors has the
+pieces that a normal response has, with weights that are its derivatives (iteratively reweighted
+least squares; P. J. Green, 1984, JRSS B 46), so that all layouts of joint draws are its, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.algebra.calculus import NoDerivative
+from gibbsppl.algebra.expansions import expanded
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.functions import Weighted
+from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.ranges import Range, fresh
+from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
+from gibbsppl.analysis.curvature import Certificate
+from gibbsppl.derive.concavity import LogConcave, certified_jointly, is_known
+from gibbsppl.derive.quadratic import Quadratic, quadratic_in
+from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.gates import binary_arrays, opened
+from gibbsppl.pieces.split import Piece, View, split
+
+# A term of a log density: its factor, its value at positions of ranges.
+Term = tuple[str, Expr, tuple[Range, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOrder:
+    """Statements whose log density is concave in all their elements together.
+
+    ``terms`` are those of it that hold them, ``quadratic`` what these are to second order;
+    ``weighted`` is the same with an array of ``weights`` in place of each product of functions.
+    """
+
+    quadratic: Quadratic
+    terms: tuple[Term, ...]
+    certificate: Certificate
+    weighted: Quadratic
+    weights: tuple[Weight, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """An array of derivatives: an element, its value, the factor whose derivatives they are."""
+
+    element: Leaf
+    value: Expr
+    factor: str
+
+    @property
+    def axes(self) -> tuple[Dim, ...]:
+        """The dims of the array."""
+        return tuple(i for i in self.element.indices if isinstance(i, Dim))
+
+
+def second_order(
+    graph: Graph,
+    statements: Sequence[Statement],
+    terms: Iterable[Term],
+    data: Values,
+    taken: Collection[str] = (),
+) -> SecondOrder | None:
+    """The log density of statements to second order; None where it is not certified concave.
+
+    No bound may be reached, of these variables or by them: all values are possible, or the log
+    density falls without end towards it. ``taken`` are names that no array of weights may have.
+    """
+    arrays = {s.target.array.name: s.target.array for s in statements}
+    names = tuple(arrays)
+    if not all(s.support in (REAL, VECTOR, POSITIVE) for s in statements):
+        return None
+    held = _by_factor(t for t in terms if mentions(t[1], names))
+    plain = [(factor, _multiplied(value), over) for factor, value, over in held]
+    pieces = tuple(_pieces(plain, names))
+    certificate = certified_jointly(graph, names, pieces, data)
+    bounded = [s for s in statements if s.support == POSITIVE]
+    inside = all(_falls_at_zero(graph, s, pieces, names, data) for s in bounded)
+    if certificate is None or not inside or _bound_others(graph, names):
+        return None
+    try:
+        found = [p for t in plain for p in _to_second_order(graph, t, arrays, data)]
+    except NoDerivative:
+        return None
+    quadratic = quadratic_in(graph, statements, found)
+    if quadratic is None:
+        return None
+    weights = _Weights(graph, names, {*taken, *graph.variables}, {})
+    weighted = replace(quadratic, pieces=tuple(map(weights.put_into, quadratic.pieces)))
+    return SecondOrder(quadratic, held, certificate, weighted, tuple(weights.found.values()))
+
+
+def may_climb(derived: object) -> bool:
+    """Whether a conditional is concave and smooth, in elements that may have any value."""
+    if not isinstance(derived, LogConcave) or derived.change is not None:
+        return False
+    name = derived.statement.target.array.name
+    try:
+        _ = [expanded(p.value, {name: "step"}) for p in derived.pieces]
+    except NoDerivative:
+        return False
+    return derived.statement.support in (REAL, VECTOR)
+
+
+def _falls_at_zero(
+    graph: Graph,
+    statement: Statement,
+    pieces: Iterable[Piece],
+    names: tuple[str, ...],
+    data: Values,
+) -> bool:
+    """Whether the log density of a positive number falls without end towards 0, as its log does.
+
+    (What is concave without the log is below a plane, and so does not rise without end there.)
+    """
+    if statement.target.indices:
+        return False
+    each = [replace(p, statistic=t) for p in pieces for t in Add.make_args(p.statistic)]
+    own = [p for p in each if p.statistic == sp.log(statement.target)]
+    rest = [p for p in each if p not in own]
+    if not all(is_known(p.coefficient, graph, data) for p in own):
+        return False
+    found = [(evaluate(p.coefficient, p.over, data, graph.sizes), p.over) for p in own]
+    total = sum(np.broadcast_to(value, tuple(map(len, over))).sum() for value, over in found)
+    return bool(total > 0) and certified_jointly(graph, names, rest, data) is not None
+
+
+def _bound_others(graph: Graph, names: Collection[str]) -> bool:
+    """Whether values of arrays are bounds of what others may be."""
+    ends = (e for s in graph.statements for e in (s.support.lower, s.support.upper))
+    return any(mentions(sp.sympify(e), names) for e in ends)
+
+
+def _pieces(terms: Iterable[Term], names: Collection[str]) -> Iterable[Piece]:
+    """The terms as pieces to be judged: each a function of all elements together."""
+    found: dict[tuple[str, Expr, tuple[Range, ...]], Expr] = {}
+    for factor, value, over in terms:
+        for term in Add.make_args(value):
+            parts = Mul.make_args(term)
+            held = Mul(*(p for p in parts if mentions(p, names)))
+            rest = Mul(*(p for p in parts if not mentions(p, names)))
+            if held != 1:
+                found[factor, held, over] = found.get((factor, held, over), sp.S.Zero) + rest
+    for (factor, statistic, over), coefficient in found.items():
+        yield Piece(factor, statistic, (), coefficient, over)
+
+
+def _multiplied(expr: Expr) -> Expr:
+    """The expression with plain products in place of those that are 0 where a weight is."""
+    mapping = {w: Mul(*w.args) for w in expr.atoms(Weighted)}
+    return expr.xreplace(mapping)
+
+
+def _by_factor(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """The terms of each factor added up."""
+    found: dict[tuple[str, tuple[Range, ...]], Expr] = {}
+    for factor, value, over in terms:
+        found[factor, over] = found.get((factor, over), sp.S.Zero) + value
+    return tuple((factor, value, over) for (factor, over), value in found.items())
+
+
+def _to_second_order(
+    graph: Graph, term: Term, arrays: Mapping[str, Array], data: Values
+) -> Iterable[Piece]:
+    """The pieces of a term in the steps of arrays, which are named as the arrays themselves."""
+    factor, value, over = term
+    steps = {n: f"step of {n}" for n in arrays}
+    whole = {step: arrays[n] for n, step in steps.items()}
+    density = simplified(expanded(value, steps), whole)
+    density = opened(density, whole, binary_arrays(graph, data))
+    for piece in split(factor, density, over, whole, graph.sizes):
+        yield _renamed(piece, whole)
+
+
+def _renamed(piece: Piece, arrays: Mapping[str, Array]) -> Piece:
+    """The piece with other arrays in its statistic, by the names of those that it has."""
+    views = tuple(View(arrays[v.array.name], v.indices) for v in piece.views)
+    mapping = {v.array: w.array for v, w in zip(piece.views, views, strict=True)}
+    return replace(piece, statistic=piece.statistic.xreplace(mapping), views=views)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """The products of functions of variables in coefficients, each an array of its own."""
+
+    graph: Graph
+    names: tuple[str, ...]
+    taken: set[str]
+    found: dict[Expr, Weight]
+
+    def put_into(self, piece: Piece) -> Piece:
+        """The piece with elements of arrays in its coefficient, where these have all positions."""
+        parts = Mul.make_args(piece.coefficient)
+        functions = [p for p in parts if self._has_function(p)]
+        value = Mul(*functions)
+        axes = tuple(sorted(dims_of(value), key=str))
+        whole = {r.dim for r in piece.over
+                 if (r.start, r.stop) == (0, self.graph.sizes.get(r.dim))}  # fmt: skip
+        if not functions or not axes or not whole.issuperset(axes):
+            return piece
+        if value not in self.found:
+            array = Array(fresh(f"{piece.factor}_weights", self.taken))
+            self.taken.add(array.name)
+            self.found[value] = Weight(array[axes], value, piece.factor)
+        rest = Mul(*(p for p in parts if p not in functions))
+        return replace(piece, coefficient=rest * self.found[value].element)
+
+    def _has_function(self, expr: Expr) -> bool:
+        """Whether an expression has a function of the variables that is no polynomial."""
+        if not mentions(expr, self.names) or isinstance(expr, Leaf):
+            return False
+        is_power = expr.is_Pow and expr.args[1].is_Integer and bool(expr.args[1] > 0)
+        is_plain = expr.is_Add or expr.is_Mul or is_power or isinstance(expr, Over)
+        parts = (expr.body,) if isinstance(expr, Over) else expr.args
+        return not is_plain or any(map(self._has_function, parts))
