@@ -116,6 +116,17 @@ class _Update:
         self.program.sweep(chain.rng, chain.state, self.constants)
         self.shifted.by = ()
 
+    def made_off(self, chain: Chain, by: Sequence[float]) -> None:
+        """Carry out the update with natural parameters off, by less where a matrix has no inverse.
+
+        (One that is nearly singular is positive definite in a small neighbourhood alone.)
+        """
+        while True:
+            try:
+                return self.made(chain, by)
+            except np.linalg.LinAlgError:
+                by = [(1 + b) / 2 for b in by]
+
     def off(self, chain: Chain) -> Iterator[list[float]]:
         """Factors to be off by; those that never change may be part of the base measure."""
         now = numbers(self.shifted(chain.state, self.constants))
@@ -143,7 +154,7 @@ def _of_updates(read: Any, chain: Chain) -> Iterator[Row]:
             update.made(chain)
             best = bound()
             for by in every:
-                update.made(chain, by)
+                update.made_off(chain, by)
                 beside.append(bound())
             update.made(chain)
             worst_of_all = np.nanmax([0.0, *(b - best for b in beside)]) / (1 + abs(best))
