@@ -40,6 +40,7 @@ from gibbsppl.algebra.expressions import (
     mentions,
     substitute,
 )
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 
@@ -92,14 +93,13 @@ def _spread(expr: Expr, seen: Seen, *, is_first: bool) -> Expr:
     for same, value in second.items():
         # (the dims of the element are written as those that they are the same as)
         here = _standing(same)
-        if len(same) > len(here):
-            raise NoPolynomialError("it ties positions of its own")
+        tied = Mul(*(Equals(*sorted((d, here[n]), key=str)) for n, d in same if d != here[n]))
         variance = substitute(seen.variance, {d: here.get(n, n) for d, n in new.items()})
         left = [
             (n, (sp.Integer(r.start), sp.Integer(r.stop)))
             for r in seen.ranges if (n := new[r.dim]) not in here
         ]  # fmt: skip
-        terms.append(summed(variance * value / 2, left))
+        terms.append(summed(tied * variance * value / 2, left))
     return Add(*terms)
 
 
