@@ -77,21 +77,22 @@ class _Call:
         self.by_row = [s for s in loop.rows.values() if s not in numbers]
         self.codes = {s: self._name(s) for s in (*loop.data.values(), *numbers)}
         self.codes |= {s: f"entries.read({self._name(s)})" for s in self.by_row}
-        self.codes |= {s: f"{self._name(s)}_now" for s in (loop.total, *loop.sums.values())}
-        self.codes |= {s: str(s) for s in loop.own.values()}
+        kept = (*loop.own.values(), loop.total, *loop.sums.values())
+        self.codes |= {s: self._local(f"{s} now") for s in kept}
 
     def lines(self) -> list[str]:
         """All lines."""
         loop = self.loop
         own = {n: self.module.names.of(n) for n in loop.own}
-        now, new = ({s: f"{self.codes[s]}{e}" for s in loop.own.values()} for e in ("", "_new"))
+        now = {s: self.codes[s] for s in loop.own.values()}
+        new = {s: self._local(f"{s} new") for s in now}
         kept = [loop.total, *loop.sums.values()]
         lines = ["at = next(calls)"]
         lines += [f"{now[s]} = entries.spread({own[n]}[at])" for n, s in loop.own.items()]
         lines += [f"{self.codes[s]} = entries.read({self._name(s)})" for s in kept]
         parts, values = sp.cse((*loop.added, loop.slope), sp.numbered_symbols("part_", real=True))
-        self.codes |= {s: str(s) for s, _ in parts}
-        lines += [f"{s} = {self._text(e)}" for s, e in parts]
+        self.codes |= {s: self._local(str(s)) for s, _ in parts}
+        lines += [f"{self.codes[s]} = {self._text(e)}" for s, e in parts]
         lines += [f"slope = {self._text(values[-1])}", *self._moments(values[:-1], parts)]
         lines += [f"{new[s]} = entries.spread({own[n]}[at])" for n, s in loop.own.items()]
         mean = loop.own[loop.mean]
@@ -101,7 +102,8 @@ class _Call:
         for monomial, symbol in loop.sums.items():
             value = loop.changes[monomial]
             more += self._moved(symbol, self._text(value.xreplace(later) - value))
-        lines.append("if not entries.is_last:  # (else nothing reads them any more)")
+        if more:
+            lines.append("if not entries.is_last:  # (else nothing reads them any more)")
         return [*lines, *indented(more)]
 
     def _moments(self, added: list[Expr], parts: list[tuple[sp.Symbol, Expr]]) -> list[str]:
@@ -114,8 +116,8 @@ class _Call:
             is_number = not whole.free_symbols - set(shared_symbols(self.loop))
             text = self._text(value)
             total = f"({text}) * entries.counts" if is_number else f"entries.total({text})"
-            lines.append(f"eta_{n}_at = eta_{n}[at] + {total}")
-            self.writer.aliases[leaf.array.name] = f"eta_{n}_at"
+            eta = self.writer.aliases[leaf.array.name] = self._local(f"eta {n} now")
+            lines.append(f"{eta} = eta_{n}[at] + {total}")
             symbols[leaf] = Array(leaf.array.name)[()]
         for name, formula in self.loop.formulas.items():
             text = self.writer.write(formula.xreplace(symbols)).code
@@ -129,6 +131,9 @@ class _Call:
 
     def _name(self, symbol: sp.Symbol) -> str:
         return local_name(self.module, symbol)
+
+    def _local(self, stem: str) -> str:
+        return self.module.names.of(f"·{stem}")
 
     def _text(self, expr: Expr) -> str:
         symbols = {s: sp.Symbol(code) for s, code in self.codes.items()}

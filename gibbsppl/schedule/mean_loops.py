@@ -92,7 +92,7 @@ def mean_loop(
     (entry,) = form.entries
     formulas = {m.name: f for m, f in moments.items() if f is not None}
     total = sp.Symbol(f"{form.factor}_form", real=True)
-    own = {n: sp.Symbol(f"{n}_at", real=True) for n in read}
+    own = {n: sp.Symbol(n, real=True) for n in read}
     found = MeanLoop(form, entry, outer, mean.name, etas, formulas, total, own)
     if len(found.inner) != 1:
         return None
