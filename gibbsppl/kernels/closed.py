@@ -51,9 +51,15 @@ class ClosedDraw(FamilyDraw):
 
     def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
         """The statements of the formulas of moments."""
+        from gibbsppl.code.lowering.means_by_form import (  # noqa: PLC0415  (if compiled)
+            lower_means_by_form,
+        )
         from gibbsppl.code.lowering.readings import lower_formulas  # noqa: PLC0415  (if compiled)
 
-        lower_formulas(workshop, self, taken.given, _moments(taken))
+        if taken.loop is not None:
+            lower_means_by_form(workshop, self, taken.loop)
+        else:
+            lower_formulas(workshop, self, taken.given, _moments(taken))
 
     def functions_by_mode(self, module: Module, taken: Any) -> list[str]:
         """The function of the mode: a formula of natural parameters."""

@@ -41,6 +41,7 @@ from gibbsppl.derive.contractions import Contribution
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, kept_forms
 from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.mean_loops import ByForm
 
 
 def lower_by_form(w: Workshop, step: FamilyDraw, loop: ElementLoop) -> None:
@@ -48,7 +49,7 @@ def lower_by_form(w: Workshop, step: FamilyDraw, loop: ElementLoop) -> None:
     array = step.variables[0]
     kept = next(k for k in kept_forms(w.schedule) if k.form == loop.form.form)
     etas = [
-        parameter(w, replace(p, contributions=_others(p.contributions, loop)), f"{array}_eta_{j}")
+        parameter(w, replace(p, contributions=other_contributions(p.contributions, loop)), f"{array}_eta_{j}")
         for j, p in enumerate(step.parameters, 1)
     ]
     chosen, outer = of_column(w, step, loop.outer)
@@ -86,8 +87,8 @@ class _Column:
         """The work on a column."""
         array = step.variables[0]
         column = w.fresh(f"{array}_column") if loop.outer else array
-        hot, spans = _seen(w, loop, chosen, w.dims(array))
-        lanes, placed = _in_lanes(w, hot, spans, array)
+        hot, spans = seen_rows(w, loop, chosen, w.dims(array))
+        lanes, placed = in_lanes(w, hot, spans, array)
         found = cls(w, step, loop, kept, chosen, column, lanes, placed, {}, {})
         others = found.at_other_positions(hot, spans) if loop.rest else None
         if others is not None:
@@ -224,11 +225,11 @@ class _Column:
             if self.loop.rest:  # (then the symbol is for the sum without the element)
                 own = product([self.change_of(e), known[self.loop.own]])
                 known[s] = total([known[s], negative(own)])
-        return self.of_symbols(self.loop.slope, known)
+        return of_symbols(self.w, self.loop.slope, known)
 
     def change_of(self, summed: Formula) -> Expr:
         """The slope of a sum, at a row."""
-        return self.of_symbols(self.loop.changes[summed], self.known)
+        return of_symbols(self.w, self.loop.changes[summed], self.known)
 
     @property
     def known(self) -> dict[sp.Symbol, Expr]:
@@ -237,16 +238,17 @@ class _Column:
         known = {s: self.placed(self.expr(e)) for e, s in given}
         return {self.loop.own: self.in_column(self.target), **known}
 
-    def of_symbols(self, formula: Formula, known: Mapping[sp.Symbol, Expr]) -> Expr:
-        """A formula of symbols, for which expressions are known."""
-        names = {s: f"({s})" for s in known}
-        read = formula.xreplace({s: Leaf(Array(n, real=True)) for s, n in names.items()})
-        values: dict[Expr, Expr] = {Element(n): known[s] for s, n in names.items()}
-        return mapped(self.w.expr(read), values.get)
+
+def of_symbols(w: Workshop, formula: Formula, known: Mapping[sp.Expr, Expr]) -> Expr:
+    """A formula of symbols, or of elements, for which expressions are known."""
+    names = {s: f"({s})" for s in known}
+    read = formula.xreplace({s: Leaf(Array(n, real=True)) for s, n in names.items()})
+    values: dict[Expr, Expr] = {Element(n): known[s] for s, n in names.items()}
+    return mapped(w.expr(read), values.get)
 
 
-def _seen(
-    w: Workshop, loop: ElementLoop, chosen: Selection, dims: tuple[Dim, ...]
+def seen_rows(
+    w: Workshop, loop: ByForm, chosen: Selection, dims: tuple[Dim, ...]
 ) -> tuple[Hot, tuple[Span, ...]]:
     """The index by which rows see the element drawn, and the spans of the rows' entries.
 
@@ -266,7 +268,7 @@ def _seen(
     return found, spans
 
 
-def _in_lanes(
+def in_lanes(
     w: Workshop, hot: Hot, spans: tuple[Span, ...], array: str
 ) -> tuple[Span, Callable[[Expr], Expr]]:
     """The members of a group, counted from the first, and what reads an expression at one.
@@ -283,5 +285,8 @@ def _in_lanes(
     return lanes, lambda e: at(placed(e), here)
 
 
-def _others(contributions: tuple[Contribution, ...], loop: ElementLoop) -> tuple[Contribution, ...]:
+def other_contributions(
+    contributions: tuple[Contribution, ...], loop: ByForm
+) -> tuple[Contribution, ...]:
+    """The contributions of all factors but the form's."""
     return tuple(c for c in contributions if c.factor != loop.form.factor)
