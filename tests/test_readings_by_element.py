@@ -470,7 +470,7 @@ def test_matrices_between_two_vectors_are_read_by_element():
     ends = np.array(list(itertools.permutations(range(5), 2)))
     target = np.random.default_rng(1).normal(size=len(ends))
     with gp.Model(coords={"node": 5, "f": 2, "g": 2, "pair": len(ends)}, name="blocks") as model:
-        one, other = (gp.Index(n, e, of="node", dims="pair") for n, e in zip("ab", ends.T))
+        one, other = (gp.Index(n, ends[:, j], of="node", dims="pair") for j, n in enumerate("ab"))
         B = gp.Normal("B", 0, tau=1, dims=("f", "g"))
         u = gp.Normal("u", 0, tau=1, dims=("node", "f"))
         z = gp.Normal("z", 0, tau=1, dims=("node", "g"))
@@ -487,7 +487,7 @@ def test_products_of_two_elements_without_a_sum_are_drawn_by_colours():
     ends = np.array(list(itertools.combinations(range(6), 2)))
     target = np.random.default_rng(2).normal(size=len(ends))
     with gp.Model(coords={"node": 6, "pair": len(ends)}, name="one factor") as model:
-        one, other = (gp.Index(n, e, of="node", dims="pair") for n, e in zip("ab", ends.T))
+        one, other = (gp.Index(n, ends[:, j], of="node", dims="pair") for j, n in enumerate("ab"))
         u = gp.Normal("u", 0, tau=1, dims="node")
         gp.Normal("y", u[one] * u[other], tau=2, dims="pair", observed=target)
     sampler = gp.compile(model)

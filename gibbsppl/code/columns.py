@@ -1,7 +1,7 @@
 """Source text of a form's values by row, which read columns of the arrays drawn or averaged.
 
-Comes in: an `ElementLoop` or a `MeanLoop`. Goes out: texts with one entry per row, flat; elements of
-the arrays are read from columns: the elements at one position of the outer axes.
+Comes in: an `ElementLoop` or a `MeanLoop`. Goes out: texts with one entry per row, flat; elements
+of the arrays are read from columns: the elements at one position of the outer axes.
 """
 
 from __future__ import annotations

@@ -167,8 +167,9 @@ def _at(module: Module, symbol: sp.Symbol) -> str:
 
 def _text(module: Module, loop: ElementLoop, expr: Expr) -> str:
     """A slope as text: sums and rows are read at the entries."""
-    by_row = set(loop.rows.values()) - set(shared_symbols(loop))
-    codes = {s: local_name(module, s) for s in (loop.own, *loop.data.values(), *shared_symbols(loop))}
+    shared = shared_symbols(loop)
+    by_row = set(loop.rows.values()) - set(shared)
+    codes = {s: local_name(module, s) for s in (loop.own, *loop.data.values(), *shared)}
     codes |= {s: _at(module, s) for s in loop.sums.values()}
     codes |= {s: f"entries.read({local_name(module, s)})" for s in by_row}
     symbols = {s: sp.Symbol(code) for s, code in codes.items()}

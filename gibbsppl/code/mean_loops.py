@@ -1,7 +1,7 @@
 """Source text of means by element that keep the form at the means, and sums along rows, up to date.
 
-Comes in: a step with a `MeanLoop`. Goes out: a function that updates the arrays of moments in place,
-colour by colour: each call reads the entries of its elements alone.
+Comes in: a step with a `MeanLoop`. Goes out: a function that updates the arrays of moments, in
+place and colour by colour: each call reads the entries of its elements alone.
 """
 
 from __future__ import annotations

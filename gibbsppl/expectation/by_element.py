@@ -172,7 +172,7 @@ class _Derivative:
 
     def _of_leaf(self, leaf: Leaf) -> Partials:
         """One, where the positions read are those of the element."""
-        found: dict[Dim, Expr] = {}
+        found: dict[Dim, Dim] = {}
         if not _matches(self.seen.leaf, leaf, set(self.new), found):
             return {}
         return {frozenset((n, i) for d, i in found.items() if (n := self.new[d]) != i): sp.S.One}
@@ -193,9 +193,9 @@ class _Derivative:
         return _total(*found)
 
 
-def _matches(pattern: Expr, expr: Expr, own: set[Dim], found: dict[Dim, Expr]) -> bool:
+def _matches(pattern: Expr, expr: Expr, own: set[Dim], found: dict[Dim, Dim]) -> bool:
     """Whether an expression is a pattern with other dims in place of its own, which are found."""
-    if pattern in own:
+    if isinstance(pattern, Dim) and pattern in own:
         return isinstance(expr, Dim) and found.setdefault(pattern, expr) == expr
     if not dims_of(pattern) & own:
         return pattern == expr

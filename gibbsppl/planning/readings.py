@@ -155,11 +155,10 @@ class _Reading:
             ))  # fmt: skip
         try:
             mapped = found.mapped(partial(other.pieces, labels=_labels_of(step)))
-            if isinstance(mapped, Conditional):
-                return replace(mapped, forms=tuple(f.mapped(other) for f in mapped.forms))
-            return mapped
+            forms = tuple(f.mapped(other) for f in getattr(mapped, "forms", ()))
         except Refused as refused:
             raise self.error(step, refused) from refused
+        return replace(mapped, forms=forms) if isinstance(mapped, Conditional) else mapped
 
     def _jacobians(self) -> Iterator[Term]:
         """The logs of what is read by the mode of its log: its density is that of the log."""

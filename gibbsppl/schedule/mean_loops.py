@@ -79,7 +79,8 @@ def mean_loop(
         return None
     read = tuple(m.name for m in moments if m.what != "entropy")
     outer, dims = outer_of(graph, step, read), graph.variables[step.variables[0]].dims
-    means = [m for m in moments if m.sign == "E" and m.at_point == Leaf(m.inside[0].array, *dims)]
+    own = step.statement.target.array[dims]
+    means = [m for m in moments if m.sign == "E" and m.at_point == own]
     etas = tuple(Array(name)[axes] for name, axes in given.items())
     by_element = all(
         m.dims == dims and f is not None and f.atoms(Leaf) <= set(etas)
@@ -92,8 +93,8 @@ def mean_loop(
     (entry,) = form.entries
     formulas = {m.name: f for m, f in moments.items() if f is not None}
     total = sp.Symbol(f"{form.factor}_form", real=True)
-    own = {n: sp.Symbol(n, real=True) for n in read}
-    found = MeanLoop(form, entry, outer, mean.name, etas, formulas, total, own)
+    symbols = {n: sp.Symbol(n, real=True) for n in read}
+    found = MeanLoop(form, entry, outer, mean.name, etas, formulas, total, symbols)
     if len(found.inner) != 1:
         return None
     try:
@@ -109,7 +110,8 @@ class _Maker:
         self.found, self.sizes, self.is_data = found, graph.sizes, is_data
         (self.inner,) = found.inner
         self.over = {r.dim for r in found.form.over}
-        self.at_entry = {Array(n)[found.entry.leaf.indices]: s for n, s in found.own.items()}
+        at = found.entry.leaf.indices
+        self.at_entry: dict[Expr, sp.Symbol] = {Array(n)[at]: s for n, s in found.own.items()}
 
     def loop(self, step: FamilyDraw) -> MeanLoop:
         """The loop, if what entries add is a polynomial in values that can be kept up to date."""

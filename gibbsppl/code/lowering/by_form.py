@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -37,7 +38,6 @@ from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
-from gibbsppl.derive.contractions import Contribution
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, kept_forms
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -46,12 +46,8 @@ from gibbsppl.schedule.mean_loops import ByForm
 
 def lower_by_form(w: Workshop, step: FamilyDraw, loop: ElementLoop) -> None:
     """Draws of single elements, each from sums over the rows that see it."""
-    array = step.variables[0]
     kept = next(k for k in kept_forms(w.schedule) if k.form == loop.form.form)
-    etas = [
-        parameter(w, replace(p, contributions=other_contributions(p.contributions, loop)), f"{array}_eta_{j}")
-        for j, p in enumerate(step.parameters, 1)
-    ]
+    etas = before_any(w, step, loop)
     chosen, outer = of_column(w, step, loop.outer)
     with w.inside(*outer) if outer else nullcontext():
         work = _Column.of(w, step, loop, kept, chosen)
@@ -239,7 +235,7 @@ class _Column:
         return {self.loop.own: self.in_column(self.target), **known}
 
 
-def of_symbols(w: Workshop, formula: Formula, known: Mapping[sp.Expr, Expr]) -> Expr:
+def of_symbols(w: Workshop, formula: Formula, known: Mapping[Any, Expr]) -> Expr:
     """A formula of symbols, or of elements, for which expressions are known."""
     names = {s: f"({s})" for s in known}
     read = formula.xreplace({s: Leaf(Array(n, real=True)) for s, n in names.items()})
@@ -285,8 +281,10 @@ def in_lanes(
     return lanes, lambda e: at(placed(e), here)
 
 
-def other_contributions(
-    contributions: tuple[Contribution, ...], loop: ByForm
-) -> tuple[Contribution, ...]:
-    """The contributions of all factors but the form's."""
-    return tuple(c for c in contributions if c.factor != loop.form.factor)
+def before_any(w: Workshop, step: FamilyDraw, loop: ByForm) -> list[Expr]:
+    """What all factors but the form's add to the natural parameters."""
+    found = []
+    for j, p in enumerate(step.parameters, 1):
+        own = tuple(c for c in p.contributions if c.factor != loop.form.factor)
+        found.append(parameter(w, replace(p, contributions=own), f"{step.variables[0]}_eta_{j}"))
+    return found

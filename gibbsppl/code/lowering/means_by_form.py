@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, Over
 from gibbsppl.algebra.expressions import Expr as Formula
 from gibbsppl.code.arrays.expressions import (
-    ZERO,
     Element,
     Expr,
     Position,
@@ -26,8 +26,7 @@ from gibbsppl.code.arrays.expressions import (
     total,
 )
 from gibbsppl.code.arrays.statements import Add, Let, Store
-from gibbsppl.code.lowering.by_form import in_lanes, of_symbols, other_contributions, seen_rows
-from gibbsppl.code.lowering.parameters import parameter
+from gibbsppl.code.lowering.by_form import before_any, in_lanes, of_symbols, seen_rows
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -37,13 +36,7 @@ from gibbsppl.schedule.mean_loops import MeanLoop
 def lower_means_by_form(w: Workshop, step: FamilyDraw, loop: MeanLoop) -> None:
     """The moments of single elements, each from sums over the rows that see it."""
     array = step.variables[0]
-    etas = [
-        parameter(
-            w, replace(p, contributions=other_contributions(p.contributions, loop)),
-            f"{array}_eta_{j}",
-        )
-        for j, p in enumerate(step.parameters, 1)
-    ]  # fmt: skip
+    etas = before_any(w, step, loop)
     kept: dict[sp.Symbol, str] = {loop.total: w.fresh(str(loop.total))}
     w.add(Let(kept[loop.total], w.spans(loop.form.over), w.expr(loop.form.form)))
     chosen, outer = of_column(w, step, loop.outer)
@@ -84,10 +77,12 @@ class _Column:
         now = {n: Element(w.fresh(f"{n}_now")) for n in loop.own}
         for n, old in now.items():
             w.add(Let(old.array, (), self.chosen.element(n, dims)))
-        known = {loop.own[n]: e for n, e in now.items()} | self._given()
-        there = {s: self.at_rows(Element(n, self._rows)) for s, n in self.kept.items()}
+        known: dict[Any, Expr] = {loop.own[n]: e for n, e in now.items()} | self._given()
+        there: dict[Any, Expr] = {
+            s: self.at_rows(Element(n, self._rows)) for s, n in self.kept.items()
+        }
         slope = self._by_row("slope", of_symbols(w, loop.slope, known | there))
-        given: dict[sp.Expr, Expr] = {}
+        given: dict[Any, Expr] = {}
         for eta, leaf, value in zip(etas, loop.given, loop.added, strict=True):
             name = w.fresh(leaf.array.name)
             w.add(Let(name, (), self.chosen.of(eta)))
@@ -101,7 +96,7 @@ class _Column:
         for n, formula in loop.formulas.items():
             target = self.chosen.element(n, dims)
             w.add(Store(target, of_symbols(w, formula, given), note=self.step.name))
-        new = {loop.own[n]: self.chosen.element(n, dims) for n in loop.own}
+        new: dict[Any, Expr] = {loop.own[n]: self.chosen.element(n, dims) for n in loop.own}
         mean = loop.own[loop.mean]
         moved = total([new[mean], negative(known[mean])])
         self._add(there[loop.total], product([slope, moved]))
@@ -124,7 +119,7 @@ class _Column:
     def _in_column(self, formula: Formula) -> Expr:
         """An expression at a row, its outer axes at the column."""
         dims, indices = self.w.dims(self.step.variables[0]), self.loop.entry.view.indices
-        outer = {indices[a]: dims[a] for a in self.loop.outer}
+        outer: dict[Any, Dim] = {indices[a]: dims[a] for a in self.loop.outer}
         return self.w.expr(formula.xreplace({i: d for i, d in outer.items() if i != d}))
 
     def _by_row(self, stem: str, value: Expr) -> Expr:
