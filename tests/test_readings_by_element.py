@@ -6,6 +6,7 @@ with quadrature, and sweeps that keep sums up to date with those that compute al
 
 import itertools
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -18,10 +19,11 @@ import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array, Dim, Over
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.code import mean_loops
 from gibbsppl.code.program import load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.derive.multilinear_forms import LinearForm
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, RunError
 from gibbsppl.expectation import by_element
 from gibbsppl.expectation.by_element import NoPolynomialError, Seen, expected
 from gibbsppl.model.density import log_joint
@@ -158,6 +160,15 @@ def small(rows=60, slots=3, factors=2, seed=0, *, weighed=True):
     return factorisation_machine.model(features, target, groups, values, factors, level=0)
 
 
+def rows_of(rows, slots):
+    """Features of a column each, of some rows fewer; targets and values."""
+    rng = np.random.default_rng(3)
+    features = rng.integers(0, 3, (rows, slots)) + 3 * np.arange(slots)
+    values, target = rng.uniform(0.5, 1.5, features.shape), rng.normal(size=rows)
+    values[::5, -1], features[::5, -1] = 0, features[::5, 0]
+    return features, target, values
+
+
 def plain_machine(features, target, values, factors):
     """A machine whose coefficients have known priors."""
     coords = {"row": len(target), "slot": features.shape[1], "feature": features.max() + 1,
@@ -246,10 +257,7 @@ def update(features, target, values, state, factor, element):
 
 
 def test_a_machine_is_that_of_coordinate_ascent_by_hand():
-    rng = np.random.default_rng(3)
-    features = rng.integers(0, 3, (25, 3)) + 3 * np.arange(3)
-    values, target = rng.uniform(0.5, 1.5, features.shape), rng.normal(size=25)
-    values[::5, 2], features[::5, 2] = 0, features[::5, 0]
+    features, target, values = rows_of(25, 3)
     read, _, state = read_and_drawn(plain_machine(features, target, values, 2))
     state = state | at_point(read, state)
 
@@ -262,7 +270,7 @@ def test_a_machine_is_that_of_coordinate_ascent_by_hand():
     start = state["E_v"].copy(), state["V_v"].copy(), weight, state["E_alpha"]
     mean, spread, (weight, _), alpha = ascent(features, target, values, start, order, sweeps=3)
     for _ in range(3):
-        read.program.sweep(rng, state, read.constants)
+        read.program.sweep(np.random.default_rng(0), state, read.constants)
 
     found = [state[n] for n in ("E_v", "V_v", "E_w", "E_alpha")]
     for ours, theirs in zip(found, (mean, spread, weight, alpha), strict=True):
@@ -293,11 +301,19 @@ def test_the_bound_is_the_expectation_by_quadrature():
     assert_allclose(read.program.bound(state, read.constants), total + entropy, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_bound_rises_and_a_fit_is_verified():
-    fit = gp.compile(small()).variational(seed=1, sweeps=80, progress=False)
+    model = small(rows=20, factors=1, weighed=False)
+    fit = gp.compile(model).variational(seed=1, sweeps=80, progress=False)
 
     assert np.diff(fit.trace).min() > -1e-9
     assert fit.verify().proved
+
+
+@pytest.mark.slow
+def test_minibatches_of_elements_in_turn_are_refused():
+    with pytest.raises(RunError, match="v is of elements that are updated one after the other"):
+        gp.compile(small()).variational(batch={"row": 20}, progress=False)
 
 
 def test_a_term_of_pairs_that_is_lost_is_found(monkeypatch):
@@ -336,22 +352,28 @@ def sweeps_apart(read, state):
 
 
 MACHINES = {
-    "with values": small,
-    "without values": lambda: small(weighed=False),
-    "coefficients by element": lambda: small(slots=2, factors=1),
+    "with known priors": (lambda: plain_machine(*rows_of(30, 3), 2), {}),
+    "with values": (small, {}),
+    "without values": (partial(small, weighed=False), {}),
+    "coefficients by element": (partial(small, slots=2, factors=1), {"blocks": {"w": "elements"}}),
 }
+EVERYDAY = [
+    n if n == "with known priors" else pytest.param(n, marks=pytest.mark.slow) for n in MACHINES
+]
 
 
-def settings(name):
-    return {"blocks": {"w": "elements"}} if name == "coefficients by element" else {}
-
-
-@pytest.mark.parametrize("name", MACHINES)
-def test_sums_are_kept_up_to_date(name):
-    sampler = gp.compile(MACHINES[name](), **settings(name))
+@cache
+def machine_read(name="with known priors"):
+    """A machine read by its means, and a state."""
+    make, settings = MACHINES[name]
+    sampler = gp.compile(make(), **settings)
     read = sampler.read_by(dict.fromkeys(sampler.graph.drawn, "mean"))
-    state = start_of(read, read.drawing())
+    return read, start_of(read, read.drawing())
 
+
+@pytest.mark.parametrize("name", EVERYDAY)
+def test_sums_are_kept_up_to_date(name):
+    read, state = machine_read(name)
     assert "def v_averaged(s, c):" in read.source
     assert sweeps_apart(read, state) <= 1e-9
 
@@ -365,26 +387,34 @@ def test_sums_are_kept_up_to_date(name):
     ],
 )
 def test_a_sum_that_is_stale_is_seen(right, wrong):
-    read, _, state = read_and_drawn(small())
+    read, state = machine_read()
     text = read.source.replace("*(", "* (")
     assert text.count(right) == 1
     spoilt = replace(read, program=load(text.replace(right, wrong)))
 
-    assert sweeps_apart(spoilt, state | at_point(read, state)) > 1e-6
+    assert sweeps_apart(spoilt, state) > 1e-6
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.slow
+def test_a_sum_that_is_stale_fails_the_verification(monkeypatch):
+    moved = mean_loops._Call._moved
+    monkeypatch.setattr(
+        mean_loops._Call, "_moved", lambda call, symbol, by: moved(call, symbol, f"0.999 * ({by})")
+    )
+    failed = {(row.step, row.kind) for row in machine_read()[0].verify().rows if not row.passed}
+    assert failed == {("v", "by mean, kept sums")}
+
+
+@pytest.mark.parametrize("name", EVERYDAY)
 def test_means_in_loops_are_those_in_numpy(name):
-    sampler = gp.compile(MACHINES[name](), **settings(name))
-    read = sampler.read_by(dict.fromkeys(sampler.graph.drawn, "mean"))
-    check_beside(read, start_of(read, read.drawing()))
+    check_beside(*machine_read(name))
 
 
 @pytest.mark.slow
 def test_compiled_means_are_those_of_plain_loops():
     pytest.importorskip("numba")
-    read, drawn, _ = read_and_drawn(small())
-    state, loops, found = start_of(read, drawn), loops_for(read), []
+    read, state = machine_read()
+    loops, found = loops_for(read), []
     for runner in (loops.plain(), loops.compiled()):
         arrays = {n: a.copy() for n, a in loops.arrays_of(state).items()}
         found.append((arrays, [told(loops, runner, arrays, None) for _ in range(3)]))
@@ -418,6 +448,7 @@ def test_draws_by_colour_read_the_moments_of_what_is_averaged(monkeypatch):
     assert drawn_apart() > 1e-3
 
 
+@pytest.mark.slow
 def test_where_slopes_vary_draws_keep_no_form():
     """E h^2 is more than the square of the mean slope: the parameters are computed anew."""
     read = gp.compile(network(scaled=True), by={"scale": "mean"})
@@ -446,16 +477,14 @@ def network(nodes=6, factors=2, order=2, *, scaled=False, loops=False):
     return model
 
 
-NETWORKS = {
-    "pairs": {},
-    "pairs of scaled factors": {"scaled": True},
-    "triples": {"order": 3, "nodes": 5},
-}
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_networks_are_read_by_their_means(name):
-    fit = gp.compile(network(**NETWORKS[name])).variational(seed=1, sweeps=60, progress=False)
+@pytest.mark.parametrize(
+    "given",
+    [{}, *(pytest.param(g, marks=pytest.mark.slow)
+           for g in ({"scaled": True}, {"order": 3, "nodes": 5}))],
+    ids=["pairs", "pairs of scaled factors", "triples"],
+)  # fmt: skip
+def test_networks_are_read_by_their_means(given):
+    fit = gp.compile(network(**given)).variational(seed=1, sweeps=60, progress=False)
 
     assert np.diff(fit.trace).min() > -1e-9
     assert fit.verify().proved
@@ -466,6 +495,7 @@ def test_an_element_that_may_meet_itself_is_refused_by_name():
         gp.compile(network(loops=True)).variational(progress=False)
 
 
+@pytest.mark.slow
 def test_matrices_between_two_vectors_are_read_by_element():
     ends = np.array(list(itertools.permutations(range(5), 2)))
     target = np.random.default_rng(1).normal(size=len(ends))
