@@ -19,7 +19,6 @@ NAMES = [m.__name__.removeprefix("models.") for m in models.ALL]
 # What no bound is known of, and the reason.
 REFUSED = {
     "pumps": "alpha has no closed form",
-    "factorisation_machine": "no expectation of",
     "salm": "has no closed form",
     "horseshoe": "local|overall",
     "ordered_probit": "cut",

@@ -1,7 +1,7 @@
-"""Source text of a form's values by row, which read a column of the array drawn.
+"""Source text of a form's values by row, which read columns of the arrays drawn or averaged.
 
-Comes in: an `ElementLoop`. Goes out: texts with one entry per row, flat; elements of the array are
-read from a column: the elements at one position of the outer axes.
+Comes in: an `ElementLoop` or a `MeanLoop`. Goes out: texts with one entry per row, flat; elements
+of the arrays are read from columns: the elements at one position of the outer axes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from types import MappingProxyType
 from gibbsppl.algebra.expressions import (
     Array,
     Expr,
-    Leaf,
     dims_of,
+    leaves_of,
 )
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.lines import indented
@@ -22,54 +22,52 @@ from gibbsppl.code.numpy_text.axes import named
 from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Variable
-from gibbsppl.schedule.element_loops import (
-    ElementLoop,
-    Kept,
-)
+from gibbsppl.schedule.element_loops import Kept
 from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.mean_loops import ByForm
 
 
 def column_writer(
     module: Module,
     step: FamilyDraw,
-    loop: ElementLoop,
+    loop: ByForm,
     more: Mapping[str, Variable] = MappingProxyType({}),
 ) -> Writer:
-    """A writer with a column of the array (one position of the outer axes) as a variable."""
+    """A writer with columns (one position of the outer axes) of the loop's arrays as variables."""
     dims = module.dims(step.statement)
     kept = tuple(d for a, d in enumerate(dims) if a not in loop.outer)
-    column = Variable(_column(step.variables[0]), kept, "random")
+    columns = {_column(n): Variable(_column(n), kept, "random") for n in loop.arrays}
     sizes = {r.dim: r.stop for r in loop.entry.ranges}
-    writer = module.writer(sizes, more={column.name: column, **more})
-    own = module.names.of(step.variables[0])
-    writer.aliases[column.name] = column_name(module, step) if loop.outer else own
-    writer.state_names[step.variables[0]] = own
+    writer = module.writer(sizes, more={**columns, **more})
+    for name in loop.arrays:
+        own = module.names.of(name)
+        writer.aliases[_column(name)] = column_name(module, name) if loop.outer else own
+        writer.state_names[name] = own
     return writer
 
 
-def column_name(module: Module, step: FamilyDraw) -> str:
-    """The local name of a column of the array that a step draws."""
-    return module.names.of(f"·{step.variables[0]}_column")
+def column_name(module: Module, array: str) -> str:
+    """The local name of a column of an array."""
+    return module.names.of(f"·{array}_column")
 
 
 def _column(name: str) -> str:
     return f"·column of {name}"
 
 
-def in_column(loop: ElementLoop, expr: Expr) -> Expr:
-    """An expression that reads a column of the array instead of the array."""
-    name = loop.entry.view.array.name
-    column = Array(_column(name), real=True)
+def in_column(loop: ByForm, expr: Expr) -> Expr:
+    """An expression that reads columns of the loop's arrays instead of the arrays."""
     mapping = {
-        leaf: Leaf(column, *(i for a, i in enumerate(leaf.indices) if a not in loop.outer))
-        for leaf in expr.atoms(Leaf)
-        if leaf.array.name == name
+        leaf: Array(_column(leaf.array.name), real=True)[
+            tuple(i for a, i in enumerate(leaf.indices) if a not in loop.outer)
+        ]
+        for leaf in leaves_of(expr, loop.arrays)
     }
     return expr.xreplace(mapping)
 
 
 def rows_text(
-    writer: Writer, loop: ElementLoop, expr: Expr, *, spread: bool = False
+    writer: Writer, loop: ByForm, expr: Expr, *, spread: bool = False
 ) -> tuple[str, bool]:
     """The text of a value by row, flat; and whether it is one number for all rows."""
     return flat_text(writer, loop.form.over, expr, spread=spread)
@@ -95,18 +93,20 @@ def flat_text(
 
 
 def by_position(
-    module: Module, writer: Writer, step: FamilyDraw, loop: ElementLoop, lines: list[str]
+    module: Module, writer: Writer, step: FamilyDraw, loop: ByForm, lines: list[str]
 ) -> list[str]:
     """Lines for one position of the outer axis after the other, with the column there."""
     (axis,), dims = loop.outer, module.dims(step.statement)
     position = module.names.of(f"·{dims[axis]}_position")
     column = ", ".join(position if a == axis else ":" for a in range(len(dims)))
-    copied = f"{writer.call('ascontiguousarray')}({module.names.of(step.variables[0])}[{column}])"
-    first = f"{column_name(module, step)} = {copied}"
-    return [f"for {position} in range({writer.size_text(dims[axis])}):", *indented([first, *lines])]
+    copy = writer.call("ascontiguousarray")
+    read = [n for n in loop.arrays if any(column_name(module, n) in x for x in lines)]
+    first = [f"{column_name(module, n)} = {copy}({module.names.of(n)}[{column}])" for n in read]
+    head = f"for {position} in range({writer.size_text(dims[axis])}):"
+    return [head, *indented([*first, *lines])]
 
 
-def prepared_text(module: Module, loop: ElementLoop, expr: Expr) -> str:
+def prepared_text(module: Module, loop: ByForm, expr: Expr) -> str:
     """The text, for ``prepare``, of data at all positions."""
     inner = module.writer({r.dim: r.stop for r in loop.entry.ranges}).for_prepare(module.graph)
     inner.sizes = {**inner.sizes, **{r.dim: r.stop for r in loop.entry.ranges}}

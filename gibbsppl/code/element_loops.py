@@ -43,6 +43,7 @@ from gibbsppl.schedule.element_loops import (
     ElementLoop,
 )
 from gibbsppl.schedule.kinds import FamilyDraw, Single
+from gibbsppl.schedule.mean_loops import ByForm
 from gibbsppl.schedule.steps import Step
 
 
@@ -59,25 +60,25 @@ def by_form(module: Module, step: FamilyDraw, name: str) -> str:
     kept = next(k for k in module.kept if k.form == loop.form.form)
     writer = column_writer(module, step, loop)
     form = module.names.of(kept.name)
-    body = _prior(writer, step, loop)
+    body = prior_lines(writer, step, loop)
     numbers = set()
     for local in ("curvature", "constant") if loop.form.constant != 0 else ("curvature",):
         code, is_number = rows_text(writer, loop, getattr(loop.form, local))
         body.append(f"{local} = {code}")
         numbers |= {local} if is_number else set()
     for expr, symbol in loop.rows.items():
-        body.append(f"{_name(module, symbol)} = {rows_text(writer, loop, expr)[0]}")
+        body.append(f"{local_name(module, symbol)} = {rows_text(writer, loop, expr)[0]}")
     anew = anew_name(module, kept)
     # (the first time, or after what this depends on was drawn otherwise)
     body += [f'if "{kept.name}" not in s:', f"{INDENT}s |= {anew}(s, c)"]
     body += [f'{form} = s["{kept.name}"].reshape(-1)']
     rests, others = _rests(module, step, loop) if loop.rest else ([], {})
     once = _call_lines(module, step, loop, form, rests, numbers)
-    entries, every_call = _entries_names(module, step, loop)
-    tables = [_at_entries(module, writer, loop, e, entries) for e in loop.data]
+    entries, every_call = entries_names(module, step, loop)
+    tables = [at_entries(module, writer, loop, e, entries) for e in loop.data]
     tables += [n for n in others.values() if n not in tables]
     writer.constants |= {entries, every_call, *tables}
-    names = ", ".join(["entries", *(_name(module, s) for s in loop.data.values()), *others])
+    names = ", ".join(["entries", *(local_name(module, s) for s in loop.data.values()), *others])
     over = f"zip({', '.join([entries, *tables])}, strict=True)" if tables else entries
     inner = [f"for {names} in {over}:", *indented(once)]
     body.append(f"calls = iter({every_call})")
@@ -103,15 +104,15 @@ def _call_lines(
 
     ``numbers``: whichever of curvature and constant is a number shared by all rows.
     """
-    own, at = module.names.of(step.variables[0]), _name(module, loop.own)
+    own, at = module.names.of(step.variables[0]), local_name(module, loop.own)
     lines = ["at = next(calls)", f"now = {own}[at]"]
     if loop.slope.has(loop.own):
         lines.append(f"{at} = entries.spread(now)")
-    sums = [(_at(module, s), _name(module, s)) for s in loop.sums.values()]
+    sums = [(_at(module, s), local_name(module, s)) for s in loop.sums.values()]
     lines += rests or [f"{there} = entries.read({name})" for there, name in sums]
     lines.append(f"form_at = entries.read({form})")
     slope = _text(module, loop, loop.slope)
-    is_number = not loop.slope.free_symbols - set(_shared(loop))
+    is_number = not loop.slope.free_symbols - set(shared_symbols(loop))
     # (what all rows share is multiplied once, not by entry)
     lead = "curvature * " if "curvature" in numbers else ""
     weighed = "" if lead else "entries.read(curvature) * "
@@ -150,10 +151,11 @@ def _column_lines(module: Module, step: FamilyDraw, loop: ElementLoop, own: str)
     if not loop.outer:
         return []
     kept = [a for a in range(len(module.dims(step.statement))) if a not in loop.outer]
-    return [f"{column_name(module, step)}[{', '.join(f'at[{a}]' for a in kept)}] = {own}[at]"]
+    at = ", ".join(f"at[{a}]" for a in kept)
+    return [f"{column_name(module, step.variables[0])}[{at}] = {own}[at]"]
 
 
-def _name(module: Module, symbol: sp.Symbol) -> str:
+def local_name(module: Module, symbol: sp.Symbol) -> str:
     """The local name for a symbol of a loop."""
     return module.names.of(f"·{symbol}")
 
@@ -165,20 +167,21 @@ def _at(module: Module, symbol: sp.Symbol) -> str:
 
 def _text(module: Module, loop: ElementLoop, expr: Expr) -> str:
     """A slope as text: sums and rows are read at the entries."""
-    by_row = set(loop.rows.values()) - set(_shared(loop))
-    codes = {s: _name(module, s) for s in (loop.own, *loop.data.values(), *_shared(loop))}
+    shared = shared_symbols(loop)
+    by_row = set(loop.rows.values()) - set(shared)
+    codes = {s: local_name(module, s) for s in (loop.own, *loop.data.values(), *shared)}
     codes |= {s: _at(module, s) for s in loop.sums.values()}
-    codes |= {s: f"entries.read({_name(module, s)})" for s in by_row}
+    codes |= {s: f"entries.read({local_name(module, s)})" for s in by_row}
     symbols = {s: sp.Symbol(code) for s, code in codes.items()}
     return str(sp.pycode(sp.factor_terms(expr).xreplace(symbols)))
 
 
-def _shared(loop: ElementLoop) -> list[sp.Symbol]:
+def shared_symbols(loop: ByForm) -> list[sp.Symbol]:
     """The symbols of values that are a single number for all rows."""
     return [s for e, s in loop.rows.items() if not dims_of(e)]
 
 
-def _prior(writer: Writer, step: FamilyDraw, loop: ElementLoop) -> list[str]:
+def prior_lines(writer: Writer, step: FamilyDraw, loop: ByForm) -> list[str]:
     """Lines that compute the contributions of all factors but the form's."""
     lines = []
     for n, parameter in enumerate(step.parameters, 1):
@@ -193,7 +196,7 @@ def _sums(module: Module, writer: Writer, loop: ElementLoop) -> list[str]:
     lines: list[str] = []
     for expr, symbol in () if loop.rest else loop.sums.items():
         code, _ = rows_text(writer, loop, in_column(loop, expr), spread=True)
-        lines.append(f"{_name(module, symbol)} = runtime.owned({code})")
+        lines.append(f"{local_name(module, symbol)} = runtime.owned({code})")
     return lines
 
 
@@ -202,7 +205,7 @@ def _rests(module: Module, step: FamilyDraw, loop: ElementLoop) -> tuple[list[st
 
     The tables are data at these positions, by entry: local name -> name of all calls' tables.
     """
-    entries, _ = _entries_names(module, step, loop)
+    entries, _ = entries_names(module, step, loop)
     star = loop.inner[0].dim
     row, tables = loop.form.over[0].dim, dict[Expr, str]()
     lines, more = [], dict[str, Variable]()
@@ -250,10 +253,10 @@ def calls_name(module: Module, step: Single) -> str:
     loop = module.loops.get(step.name)
     if loop is None or not isinstance(step, FamilyDraw):  # (element loops are of these)
         return colours_name(module, step)
-    return _entries_names(module, step, loop)[1]
+    return entries_names(module, step, loop)[1]
 
 
-def _entries_names(module: Module, step: FamilyDraw, loop: ElementLoop) -> list[str]:
+def entries_names(module: Module, step: FamilyDraw, loop: ByForm) -> list[str]:
     """The names of the entries of each call and of the calls, computed once."""
     dims = module.dims(step.statement)
     kept = [a for a in range(len(dims)) if a not in loop.outer]
@@ -281,7 +284,7 @@ def _entries_names(module: Module, step: FamilyDraw, loop: ElementLoop) -> list[
     return module.hoisted.add_all(("entries", step.name), stems, make, comment)
 
 
-def _at_entries(module: Module, writer: Writer, loop: ElementLoop, expr: Expr, entries: str) -> str:
+def at_entries(module: Module, writer: Writer, loop: ByForm, expr: Expr, entries: str) -> str:
     """The name of values of the data at the entries of each colour."""
 
     def make() -> Text:
@@ -292,7 +295,7 @@ def _at_entries(module: Module, writer: Writer, loop: ElementLoop, expr: Expr, e
     return module.hoisted.add(("at entries", entries, expr), f"{entries}_data", make, comment).code
 
 
-def _at_all(module: Module, writer: Writer, loop: ElementLoop, expr: Expr) -> str:
+def _at_all(module: Module, writer: Writer, loop: ByForm, expr: Expr) -> str:
     """The text of values of the data at all positions of all rows."""
     inner = module.writer().for_prepare(module.graph)
     shape = tuple_text(map(inner.length_text, (*loop.form.over, *loop.inner)))

@@ -19,12 +19,14 @@ from gibbsppl.algebra.expressions import (
     Leaf,
     Over,
     dims_of,
+    leaves_of,
     mentions,
 )
 from gibbsppl.code.columns import anew_name, by_position, column_writer, flat_text, in_column
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.text import tuple_text
+from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.element_loops import (
@@ -35,6 +37,7 @@ from gibbsppl.schedule.element_loops import (
     reading_kept,
 )
 from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.mean_loops import ByForm
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
 
@@ -115,12 +118,7 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     step = module.schedule.step(_drawn_by(module, kept)[0])
     assert isinstance(step, FamilyDraw)  # (element loops are of these)
     writer = column_writer(module, step, loop)
-    looped, rest = _summands(loop)
-    code, _ = flat_text(writer, kept.over, rest, spread=True)
-    body = [f"value = runtime.owned({code})"]
-    for term in looped:
-        code, _ = flat_text(writer, kept.over, term, spread=True)
-        body += by_position(module, writer, step, loop, [f"value += {code}"])
+    body = lines_anew(module, writer, step, loop, "value")
     shape = list(map(writer.length_text, kept.over))
     shaped = "value" if len(shape) == 1 else f"value.reshape{tuple_text(shape)}"
     body.append(f'return {{"{kept.name}": {shaped}}}')
@@ -128,7 +126,20 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     return module.function(anew_name(module, kept), doc, writer, body)
 
 
-def _summands(loop: ElementLoop) -> tuple[list[Expr], Expr]:
+def lines_anew(
+    module: Module, writer: Writer, step: FamilyDraw, loop: ByForm, name: str
+) -> list[str]:
+    """Lines that compute a form anew, flat, under a local name."""
+    looped, rest = _summands(loop)
+    code, _ = flat_text(writer, loop.form.over, rest, spread=True)
+    body = [f"{name} = runtime.owned({code})"]
+    for term in looped:
+        code, _ = flat_text(writer, loop.form.over, term, spread=True)
+        body += by_position(module, writer, step, loop, [f"{name} += {code}"])
+    return body
+
+
+def _summands(loop: ByForm) -> tuple[list[Expr], Expr]:
     """The summands of the terms that are sums over an outer axis, and the rest of the form."""
     looped: list[Expr] = []
     rest: list[Expr] = []
@@ -141,14 +152,14 @@ def _summands(loop: ElementLoop) -> tuple[list[Expr], Expr]:
     return looped, sp.Add(*rest)
 
 
-def _summand(loop: ElementLoop, term: Expr) -> Expr | None:
+def _summand(loop: ByForm, term: Expr) -> Expr | None:
     """The summand of a term that is a sum over the outer axis, read in a column; else None."""
     sums = [f for f in Mul.make_args(term) if isinstance(f, Over)]
-    if not loop.outer or len(sums) != 1 or not mentions(term, (loop.entry.view.array.name,)):
+    if not loop.outer or len(sums) != 1 or not mentions(term, loop.arrays):
         return None
     (whole,) = sums
     (dim,) = whole.bound
-    own = [x for x in whole.body.atoms(Leaf) if x.array == loop.entry.view.array]
+    own = leaves_of(whole.body, loop.arrays)
     if len(whole.args) > 2 or any(x.indices[loop.outer[0]] != dim for x in own):
         return None
     body = in_column(loop, Mul(term / whole, whole.body))

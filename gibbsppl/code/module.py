@@ -156,7 +156,8 @@ def module_of(schedule: Schedule) -> Module:
     own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics", "UNITS", "KERNELS"}
     own |= {"PROBABILITIES", "ARRAYS", "SIZES", "FIXED", "sizes"}
     forms = kept_forms(schedule)
-    names = Names(NUMPY | MATHEMATICS | own | (OF_FORMS if forms else set()))
+    has_forms = any(getattr(s.conditional, "forms", ()) for s in schedule.steps)
+    names = Names(NUMPY | MATHEMATICS | own | (OF_FORMS if has_forms else set()))
     for array in (*schedule.whole.variables, *(k.name for k in forms)):
         names.of(array)  # (what is computed once is kept beside the arrays, under other names)
     hoisted = Hoisted(names)

@@ -77,6 +77,9 @@ def _read(
     said = _said(graph, statement, binary_arrays(graph, data), region)
     found = _found(graph, statement, data, said, region, elements)
     if isinstance(found, NotConjugate):
+        apart = _by_form(graph, statement, data, region, 3, plain=True)
+        if isinstance(apart, Conditional):
+            return apart
         if isinstance(formed, NotMultilinear):
             found = replace(found, besides=formed.reason)
         # A label has a conditional, whatever its factors are.
@@ -110,10 +113,13 @@ def _by_form(
     data: Values,
     region: tuple[Place, ...],
     degree: int,
+    *,
+    plain: bool = False,
 ) -> Conditional | NotMultilinear | None:
     """The closed form of one element, from factors quadratic in forms linear in each element.
 
-    None where no factor is a polynomial of at least the given degree in the elements.
+    None where no factor is a polynomial of at least the given degree in the elements. Forms without
+    sums, whose elements may be apart as they are read, are left to others, unless ``plain``.
     """
     if statement.support.kind != "real" or statement.event:
         return None
@@ -126,7 +132,8 @@ def _by_form(
             pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
             continue
         form = linear_form(graph, statement, factor, density)
-        if isinstance(form, LinearForm) and not any(e.ranges for e in form.entries):
+        is_sum = isinstance(form, LinearForm) and any(e.ranges for e in form.entries)
+        if isinstance(form, LinearForm) and not is_sum and not plain:
             pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
             continue
         facts = shown_by(form, graph, data) if isinstance(form, LinearForm) else form

@@ -14,9 +14,10 @@ differ wherever weights are not 0 is a fact of the data (`form_facts`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Self
 
 import sympy as sp
 from sympy import Add, Mul
@@ -71,6 +72,18 @@ class LinearForm:
     constant: Expr
     curvature: Expr
     entries: tuple[Entry, ...]
+
+    def mapped(self, function: Callable[[Expr, tuple[Range, ...]], Expr]) -> Self:
+        """The form of other expressions, each at the positions of ranges: by expectations, say."""
+        form, constant, curvature = (
+            function(e, self.over) for e in (self.form, self.constant, self.curvature)
+        )
+        entries = tuple(
+            replace(e, slope=function(e.slope, (*self.over, *e.ranges))) for e in self.entries
+        )
+        return replace(
+            self, form=form, constant=constant, curvature=curvature, entries=entries
+        )
 
 
 @dataclass(frozen=True, slots=True)

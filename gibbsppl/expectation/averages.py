@@ -7,7 +7,7 @@ in which the elements of a factor depend on one another: see `of_families`, `of_
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -16,7 +16,8 @@ from sympy import Mul
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf
 from gibbsppl.algebra.functions import Equals
-from gibbsppl.algebra.ranges import size_of
+from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.expectation.by_element import Seen
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.moments import Asked, Moment, Refused, X
@@ -54,6 +55,11 @@ class Averages:
         raise Refused(
             f"no expectation of {PLAIN.text(piece.statistic)} of {', '.join(self.arrays)} is known"
         )
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """The elements, independent of one another, that positions of factors show together."""
+        return ()
 
     def in_bound(self, piece: Piece) -> Expr | None:
         """The expectation of a statistic as the bound has it; None if as everywhere."""
@@ -119,6 +125,20 @@ class Averages:
     def size(self) -> int:
         """The number of elements, of which more are averaged first."""
         return sum(prod(size_of(d, self.graph.sizes) for d in self.dims(a)) for a in self.arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The elements that each position of some ranges shows, none of them twice."""
+
+    over: tuple[Range, ...]
+    seen: tuple[Seen, ...]
+
+    def holds(self, ranges: Iterable[Range]) -> bool:
+        """Whether that is so at all positions of some ranges."""
+        known = {r.dim: r for r in ranges}
+        pairs = ((r, known.get(r.dim)) for r in self.over)
+        return all(k is not None and r.start <= k.start <= k.stop <= r.stop for r, k in pairs)
 
 
 def ends_of(piece: Piece) -> tuple[Leaf, Leaf]:

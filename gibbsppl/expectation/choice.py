@@ -16,6 +16,10 @@ from gibbsppl.schedule.steps import Step
 def averages_of(graph: Graph, asked: Asked, step: Step) -> Averages:
     """How the elements that a step draws depend on one another."""
     found: type[Averages]
+    if len(getattr(step, "dense", ())) > 1:
+        raise Refused(
+            f"it is a vector along several dims: compile with blocks={{{step.name!r}: 'elements'}}"
+        )
     if isinstance(step, QuadraticDraw):
         found = Jointly
     elif isinstance(step, LabelDraw):

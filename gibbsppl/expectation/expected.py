@@ -26,6 +26,7 @@ from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.ranges import Range, range_of, size_of
 from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.expectation.averages import Averages, ends_of
+from gibbsppl.expectation.by_element import NoPolynomialError, expected
 from gibbsppl.expectation.of_labels import Labels
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.pieces.gates import NO_GATES, opened
@@ -48,9 +49,10 @@ class Expectation:
 
     @classmethod
     def of(cls, graph: Graph, factors: Iterable[Averages]) -> Expectation:
-        """The factors in the order in which expectations are taken: labels, squares, all else."""
+        """The factors in the order of expectations: labels, forms, squares, all else."""
         def rank(a: Averages) -> int:
-            return 0 if isinstance(a, Labels) else 1 if a.is_quadratic else 2
+            kinds = (isinstance(a, Labels), bool(a.shown), a.is_quadratic, True)
+            return kinds.index(True)
 
         return cls(graph, tuple(sorted(factors, key=rank)))
 
@@ -96,6 +98,8 @@ class Expectation:
         names = averages.arrays
         if not mentions(expr, names):
             return expr
+        if (found := _by_element(expr, averages, ranges)) is not None:
+            return found
         if expr.is_Add:
             return Add(*(self._over(a, averages, ranges) for a in expr.args))
         if isinstance(expr, Over):
@@ -210,6 +214,18 @@ def _at_means(expr: Expr, averages: Averages) -> Expr:
     """The function at the means."""
     leaves = {x for x in expr.atoms(Leaf) if x.array.name in averages.arrays}
     return expr.xreplace({x: averages.mean(x) for x in leaves})
+
+
+def _by_element(expr: Expr, averages: Averages, ranges: Ranges) -> Expr | None:
+    """The expectation of a polynomial in elements that positions show together; None for others."""
+    leaves = {x for x in expr.atoms(Leaf) if x.array.name in averages.arrays}
+    for shown in averages.shown:
+        if shown.holds(ranges.values()) and all(any(s.sees(x) for s in shown.seen) for x in leaves):
+            try:
+                return _at_means(expected(expr, shown.seen), averages)
+            except NoPolynomialError:
+                continue
+    return None
 
 
 def _over_labels(expr: Expr, averages: Labels, *, is_known: bool) -> Expr | None:

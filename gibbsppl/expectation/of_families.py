@@ -36,7 +36,8 @@ from gibbsppl.derive.moments import (
     symbol_of,
 )
 from gibbsppl.derive.readings import alpha, in_place
-from gibbsppl.expectation.averages import Averages, ends_of, same_element
+from gibbsppl.expectation.averages import Averages, Shown, ends_of, same_element
+from gibbsppl.expectation.by_element import Seen
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.pieces.split import Piece
@@ -205,6 +206,20 @@ class Scalars(OfFamily):
         found = moments(self.step.conditional.family, self.symbols)
         return not isinstance(found, NoFormula) and found.variance is not None
 
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """The elements that positions of multilinear forms show: of data none is shown twice."""
+        if not self.is_quadratic:
+            return ()
+        return tuple(
+            Shown(f.over, tuple(Seen(e.leaf, e.ranges, self._variance(e.leaf)) for e in f.entries))
+            for f in self.step.conditional.forms
+        )
+
+    def _variance(self, leaf: Leaf) -> Expr:
+        """The variance of an element."""
+        return self._variance_of(leaf.array.name)[leaf.indices]
+
     def _of_statistic(self, j: int) -> Expr | NoFormula:
         conditional = self.step.conditional
         natural, known = conditional.family.natural, dict(conditional.known)
@@ -301,7 +316,7 @@ class Scalars(OfFamily):
         """The variance, where both elements are the same."""
         one, other = ends_of(piece)
         same = same_element(one.indices, other.indices)
-        return same * self._variance_of(one.array.name)[one.indices] if same != 0 else sp.S.Zero
+        return same * self._variance(one) if same != 0 else sp.S.Zero
 
     def of_statistic(self, piece: Piece) -> Expr:
         """The expectation of a function of one element."""

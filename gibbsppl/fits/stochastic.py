@@ -50,6 +50,7 @@ ADDITIVE = 1e-8
 # A start is a draw for so many positions, at least: local factors start from the mean over these.
 MANY = 500
 TIED = "is not that of each position alone"
+IN_TURN = "is of elements that are updated one after the other"
 
 Given = Callable[[State, Constants], Any]
 
@@ -125,6 +126,9 @@ class Stochastic:
                 f"batch: all variables of {read.graph.name} belong to positions of "
                 f"{data.dim.name}; fit it without batch=."
             )
+        for step in (schedule.steps[j] for j in places[False]):
+            if step.is_from_current:
+                raise _refused(data, step.name, IN_TURN)
         both = (load(write_numpy(schedule.only(places[k]))) for k in (True, False))
         programs = Programs(read.program, *both)
         names = {d.name for d in data.local}

@@ -10,6 +10,8 @@ joint density, and
   and no update with other natural parameters comes higher. (With a wrong entropy or expectation in
   it, the bound is not at its best where the update puts it.)
 - a row for each climb to a joint mode: its gradient and second derivatives are those of the bound.
+- a row for each step that keeps sums up to date from colour to colour: the moments of the last
+  colour are those of its natural parameters computed anew.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
 from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
@@ -27,7 +30,8 @@ from gibbsppl.fits.differences import derivative_of
 from gibbsppl.fits.natural import combined, numbers
 from gibbsppl.fits.points import moments_at
 from gibbsppl.kernels.ascent import Ascent
-from gibbsppl.model.evaluation import Floats
+from gibbsppl.kernels.readings import ByMean
+from gibbsppl.model.evaluation import Floats, evaluate
 from gibbsppl.run.chains import Chain, advance
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.schedule.steps import Step
@@ -150,11 +154,16 @@ class _Shifted:
 class _Update:
     """The update of one step alone: its program and constants, and natural parameters at first."""
 
-    step: Step
+    step: Any
     program: Program
     constants: Constants
     shifted: _Shifted
     first: list[Any]
+
+    @property
+    def loop(self) -> Any:
+        """What keeps sums up to date from colour to colour, if the update does so."""
+        return self.step.loop if isinstance(self.step, ByMean) else None
 
     @classmethod
     def of(cls, read: Any, place: int, state: State) -> _Update:
@@ -170,6 +179,17 @@ class _Update:
         self.shifted.by = by
         self.program.sweep(chain.rng, chain.state, self.constants)
         self.shifted.by = ()
+
+    def made_off(self, chain: Chain, by: Sequence[float]) -> None:
+        """Carry out the update with natural parameters off, by less where a matrix has no inverse.
+
+        (One that is nearly singular is positive definite in a small neighbourhood alone.)
+        """
+        while True:
+            try:
+                return self.made(chain, by)
+            except np.linalg.LinAlgError:
+                by = [(1 + b) / 2 for b in by]
 
     def off(self, chain: Chain) -> Iterator[list[float]]:
         """Factors to be off by; those that never change may be part of the base measure."""
@@ -188,9 +208,12 @@ def _of_updates(read: Any, chain: Chain) -> Iterator[Row]:
     def bound() -> float:
         return float(read.program.bound(state, read.constants))
 
+    def kept(update: _Update) -> float:
+        return 0.0 if update.loop is None else _of_last_colour(read, update, state)
+
     updates = [_Update.of(read, j, state) for j in range(len(read.schedule.steps))]
     advance(read.program, read.constants, chain)  # (auxiliary variables have moments from now on)
-    before, worse = bound(), np.zeros(len(updates))
+    before, worse, stale = bound(), np.zeros(len(updates)), np.zeros(len(updates))
     for _ in range(SWEEPS):
         for j, update in enumerate(updates):
             beside = [before]
@@ -198,15 +221,35 @@ def _of_updates(read: Any, chain: Chain) -> Iterator[Row]:
             update.made(chain)
             best = bound()
             for by in every:
-                update.made(chain, by)
+                update.made_off(chain, by)
                 beside.append(bound())
             if isinstance(update.step, Ascent):
                 line = _Line.of(read, update.step, chain.state, chain.rng)
                 beside += [line(OFF), line(-OFF)]
             update.made(chain)
+            stale[j] = max(stale[j], kept(update))
             worst_of_all = np.nanmax([0.0, *(b - best for b in beside)]) / (1 + abs(best))
             worse[j] = max(worse[j], worst_of_all) if np.isfinite(best) else np.inf
             before = best
-    for update, found in zip(updates, worse, strict=True):
+    for update, found, gap in zip(updates, worse, stale, strict=True):
         step = update.step
         yield Row(step.name, f"by {step.by}, the bound", step.owner, found, RELATIVE_TOLERANCE)
+        if update.loop is not None:
+            yield Row(step.name, f"by {step.by}, kept sums", step.owner, gap, RELATIVE_TOLERANCE)
+
+
+def _of_last_colour(read: Any, update: _Update, state: State) -> float:
+    """How far the moments of the last colour are from those by natural parameters computed anew."""
+    loop, colours = update.loop, update.step.draw.colours
+    table = read.schedule.tables[colours.name]
+    etas = update.shifted.of(state, update.constants)
+    given = {
+        leaf.array.name: np.broadcast_to(eta, table.shape)
+        for leaf, eta in zip(loop.given, etas, strict=True)
+    }
+    over = tuple(Range(d, 0, n) for d, n in zip(loop.given[0].indices, table.shape, strict=True))
+    last = table == colours.count - 1
+    return max(
+        _gap(state[name][last], evaluate(formula, over, given, read.schedule.graph.sizes)[last])
+        for name, formula in loop.formulas.items()
+    )

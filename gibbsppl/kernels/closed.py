@@ -8,6 +8,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.notation import Notation
+from gibbsppl.code.mean_loops import averaging_function, averaging_name
 from gibbsppl.code.module import Module
 from gibbsppl.code.natural import natural_parameters, partner_sizes
 from gibbsppl.code.readings import Computed, computing_function, function_name, put_computed
@@ -35,20 +36,30 @@ class ClosedDraw(FamilyDraw):
 
     def functions_by_mean(self, module: Module, taken: Any) -> list[str]:
         """The function of the moments: formulas of natural parameters."""
+        if taken.loop is not None:
+            return [averaging_function(module, self, taken.loop)]
         extra = partner_sizes(self, module.graph.sizes)
         found = _moments(taken)
         return [computing_function(module, self, "moments", taken.given, found, extra)]
 
     def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
         """The moments of all elements, or of those of one colour after the other."""
+        if taken.loop is not None:
+            return [f"{averaging_name(module, self)}(s, c)"]
         call = f"{function_name(module, self, 'moments')}(s, c)"
         return put_computed(module, self, {m.name: m.dims for m in taken.moments}, call)
 
     def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
         """The statements of the formulas of moments."""
+        from gibbsppl.code.lowering.means_by_form import (  # noqa: PLC0415  (if compiled)
+            lower_means_by_form,
+        )
         from gibbsppl.code.lowering.readings import lower_formulas  # noqa: PLC0415  (if compiled)
 
-        lower_formulas(workshop, self, taken.given, _moments(taken))
+        if taken.loop is not None:
+            lower_means_by_form(workshop, self, taken.loop)
+        else:
+            lower_formulas(workshop, self, taken.given, _moments(taken))
 
     def functions_by_mode(self, module: Module, taken: Any) -> list[str]:
         """The function of the mode: a formula of natural parameters."""

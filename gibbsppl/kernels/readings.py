@@ -11,6 +11,7 @@ from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.module import Module
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.schedule.mean_loops import MeanLoop
 from gibbsppl.schedule.moments import Moment
 from gibbsppl.schedule.steps import Drawable, Formula, Kind, Step
 
@@ -92,12 +93,13 @@ class ByMean(Reading):
 
     ``moments`` are those that others read, the last of them the entropy, each with its formula in
     the arrays ``given`` (with their axes) that the function of the conditional returns, if it is
-    one.
+    one. With a ``loop`` shared values are kept up to date from element to element.
     """
 
     moments: tuple[Moment, ...]
     formulas: tuple[Expr | None, ...]
     given: Mapping[str, tuple[Dim, ...]]
+    loop: MeanLoop | None = None
     by = "mean"
 
     @property

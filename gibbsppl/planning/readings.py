@@ -19,7 +19,7 @@ from gibbsppl.algebra.expressions import Dim, Expr, mentions
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.derive.match_results import NotConjugate
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.expectation.averages import Averages
@@ -37,6 +37,7 @@ from gibbsppl.planning.ascents import Objective, ascents
 from gibbsppl.planning.by_colour import with_colours
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.mean_loops import mean_loop
 from gibbsppl.schedule.moments import Asked, By, Refused
 from gibbsppl.schedule.precisions import is_data_of
 from gibbsppl.schedule.steps import Drawable, Step
@@ -179,9 +180,11 @@ class _Reading:
                 f"mean: read {names[0]} by draws or by its mode"
             ))  # fmt: skip
         try:
-            return found.mapped(partial(other.pieces, labels=_labels_of(step)))
+            mapped = found.mapped(partial(other.pieces, labels=_labels_of(step)))
+            forms = tuple(f.mapped(other) for f in getattr(mapped, "forms", ()))
         except Refused as refused:
             raise self.error(step, refused) from refused
+        return replace(mapped, forms=forms) if isinstance(mapped, Conditional) else mapped
 
     def _jacobians(self) -> Iterator[Term]:
         """The logs of what is read by the mode of its log: its density is that of the log."""
@@ -229,7 +232,9 @@ class _Reading:
             formulas = tuple(map(averages.formula, own))
         except Refused as refused:
             raise self.error(step, refused) from refused
-        return ByMean(step, tuple(own), formulas, averages.given)
+        taken = dict(zip(own, formulas, strict=True))
+        loop = mean_loop(self._graph(), step, taken, averages.given)
+        return ByMean(step, tuple(own), formulas, averages.given, loop)
 
     def _at_mode(self, step: Step) -> Step:
         """The step that puts a variable to its mode."""

@@ -8,6 +8,7 @@ and the sums, then cost no more for each call than its own entries.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -21,8 +22,10 @@ from gibbsppl.algebra.ranges import Range, bounded, fresh
 from gibbsppl.derive.colours import Chart
 from gibbsppl.derive.contractions import IsData, data_only
 from gibbsppl.derive.form_facts import free_axes
-from gibbsppl.derive.multilinear_forms import Entry, LinearForm, slope_in
+from gibbsppl.derive.match_results import Conditional
+from gibbsppl.derive.multilinear_forms import Entry, LinearForm, form_pieces, slope_in
 from gibbsppl.derive.readings import alpha
+from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -76,42 +79,74 @@ class ElementLoop:
     @property
     def inner(self) -> tuple[Range, ...]:
         """The ranges of the entries of one row."""
-        outer = {self.entry.view.indices[a] for a in self.outer}
-        return tuple(r for r in self.entry.ranges if r.dim not in outer)
+        return inner_of(self.entry, self.outer)
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The array that columns are of."""
+        return (self.entry.view.array.name,)
 
 
-class _UnsuitedError(Exception):
-    """Raised within this module alone."""
+class UnsuitedError(Exception):
+    """Raised where an expression is not made of values that can be kept up to date."""
 
 
 def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
     """The loop by which a step maintains shared values; None where everything is computed anew."""
-    if not isinstance(step, FamilyDraw) or not isinstance(step.colours, Chart):
+    graph = schedule.graph_of(step)
+    if not isinstance(step, FamilyDraw) or (outer := outer_of(graph, step, step.variables)) is None:
         return None
-    conditional, graph = step.conditional, schedule.graph_of(step)
-    if len(conditional.forms) != 1 or len(conditional.forms[0].entries) != 1:
-        return None
-    (form,) = conditional.forms
+    (form,) = step.conditional.forms
     (entry,) = form.entries
-    place = conditional.place
-    plain = step.alpha is None and not (step.bounds or step.kept or step.conditional.change)
+    if not _is_of(step.conditional, form):
+        return None
+    try:
+        return _Maker(step.variables[0], form, entry, outer, data_only(graph.random)).loop()
+    except UnsuitedError:
+        return None
+
+
+def outer_of(
+    graph: Graph, step: FamilyDraw, arrays: tuple[str, ...]
+) -> tuple[int, ...] | None:
+    """The outer axes of a step by the one view of one form; None where there is no loop.
+
+    Other factors, whose contributions are computed once, read none of the ``arrays``.
+    """
+    conditional, colours = step.conditional, step.colours
+    if not isinstance(colours, Chart) or len(conditional.forms) != 1:
+        return None
+    (form,), place = conditional.forms, conditional.place
+    if len(form.entries) != 1:
+        return None
+    plain = step.alpha is None and not (step.bounds or step.kept or conditional.change)
     plain = plain and not conditional.known and conditional.statistics == (place, place**2)
     # (what all else contributes is computed once, before any element is drawn)
     rest = (c for p in step.parameters for c in p.contributions if c.factor != form.factor)
-    plain = plain and not any(mentions(c.value, step.variables) for c in rest)
+    plain = plain and not any(mentions(c.value, arrays) for c in rest)
     whole = tuple(Range(d, 0, graph.sizes[d]) for d in graph.variables[step.variables[0]].dims)
     if not plain or step.statement.known != 0 or step.region != whole or not form.over:
         return None
     outer = tuple(sorted(free_axes(form.entries)))
     if len(outer) > 1 or len(outer) == len(whole):
         return None
-    assert isinstance(step.colours, Chart)
-    if step.colours.count % prod(len(whole[a]) for a in outer):
-        return None
-    try:
-        return _Maker(step.variables[0], form, entry, outer, data_only(graph.random)).loop()
-    except _UnsuitedError:
-        return None
+    return None if colours.count % prod(len(whole[a]) for a in outer) else outer
+
+
+def inner_of(entry: Entry, outer: tuple[int, ...]) -> tuple[Range, ...]:
+    """The ranges of the entries of one row, those along outer axes apart."""
+    along = {entry.view.indices[a] for a in outer}
+    return tuple(r for r in entry.ranges if r.dim not in along)
+
+
+def _is_of(conditional: Conditional, form: LinearForm) -> bool:
+    """Whether a factor's pieces are those of its form (those of an expected form may be more)."""
+    found = defaultdict[Expr, Expr](lambda: sp.S.Zero)
+    for piece in (p for ps in conditional.pieces for p in ps if p.factor == form.factor):
+        found[piece.statistic] += piece.coefficient
+    for piece in form_pieces(form):
+        found[piece.statistic] -= piece.coefficient
+    return all(left == 0 or multiplied_out(left) == 0 for left in found.values())
 
 
 class _Maker:
@@ -132,10 +167,10 @@ class _Maker:
         slope = self._written(found.entry.slope)
         for e in (found.form.constant, found.form.curvature):
             if not dims_of(e) <= self.over:
-                raise _UnsuitedError
+                raise UnsuitedError
         changes = {e: self._written(slope_in(e, found.entry)) for e in list(found.sums)}
         if any(c.has(found.own, *found.sums.values()) for c in changes.values()):
-            raise _UnsuitedError
+            raise UnsuitedError
         if self._is_short():
             others = {s: s + changes[e] * found.own for e, s in found.sums.items()}
             without = multiplied_out(slope.xreplace(others))
@@ -171,7 +206,7 @@ class _Maker:
             return self._summed(expr)
         if expr.is_Add or expr.is_Mul or (isinstance(expr, sp.Pow) and expr.exp.is_Integer):
             return expr.func(*map(self._written, expr.args))
-        raise _UnsuitedError
+        raise UnsuitedError
 
     def _given(self, expr: Expr) -> Expr:
         dims = dims_of(expr)
@@ -183,19 +218,19 @@ class _Maker:
             return self._symbol(self.found.data, expr, "at")
         if expr.is_Add or expr.is_Mul:
             return expr.func(*map(self._written, expr.args))
-        raise _UnsuitedError
+        raise UnsuitedError
 
     def _summed(self, expr: Expr) -> Expr:
         own = [leaf for leaf in expr.atoms(Leaf) if leaf.array.name == self.target]
         axes = self.found.outer
         at = tuple(self.found.entry.view.indices[a] for a in axes)
         if any(tuple(leaf.indices[a] for a in axes) != at for leaf in own):
-            raise _UnsuitedError
+            raise UnsuitedError
         others = (leaf for leaf in expr.atoms(Leaf) if leaf.array.name != self.target)
         if not dims_of(expr) <= self.over | self.outer or any(
             dims_of(leaf) & self.outer for leaf in others
         ):
-            raise _UnsuitedError
+            raise UnsuitedError
         return self._symbol(self.found.sums, expr, "sum")
 
     def _symbol(self, among: dict[Expr, sp.Symbol], expr: Expr, kind: str) -> sp.Symbol:

@@ -13,7 +13,7 @@
   that all elements share, or of many labels with `bucket_scans`, where weights have `buckets`; what
   scans read, `maintained` sums over the state, as they are `stored`
 - what takes the mean or the mode of a conditional instead of a draw: `readings` of families, labels
-  and chains, `averages` of joint normal distributions
+  and chains, `means_by_form`, `averages` of joint normal distributions
 - `sweeps`: all steps of a schedule, in order, or in that of its `units`; those of one kernel as
   they are `composed`
 - without any draw: `log_densities` of factors, `moments` of what statements predict, `rooms` of

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -37,20 +38,16 @@ from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
-from gibbsppl.derive.contractions import Contribution
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, kept_forms
 from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.mean_loops import ByForm
 
 
 def lower_by_form(w: Workshop, step: FamilyDraw, loop: ElementLoop) -> None:
     """Draws of single elements, each from sums over the rows that see it."""
-    array = step.variables[0]
     kept = next(k for k in kept_forms(w.schedule) if k.form == loop.form.form)
-    etas = [
-        parameter(w, replace(p, contributions=_others(p.contributions, loop)), f"{array}_eta_{j}")
-        for j, p in enumerate(step.parameters, 1)
-    ]
+    etas = before_any(w, step, loop)
     chosen, outer = of_column(w, step, loop.outer)
     with w.inside(*outer) if outer else nullcontext():
         work = _Column.of(w, step, loop, kept, chosen)
@@ -86,8 +83,8 @@ class _Column:
         """The work on a column."""
         array = step.variables[0]
         column = w.fresh(f"{array}_column") if loop.outer else array
-        hot, spans = _seen(w, loop, chosen, w.dims(array))
-        lanes, placed = _in_lanes(w, hot, spans, array)
+        hot, spans = seen_rows(w, loop, chosen, w.dims(array))
+        lanes, placed = in_lanes(w, hot, spans, array)
         found = cls(w, step, loop, kept, chosen, column, lanes, placed, {}, {})
         others = found.at_other_positions(hot, spans) if loop.rest else None
         if others is not None:
@@ -224,11 +221,11 @@ class _Column:
             if self.loop.rest:  # (then the symbol is for the sum without the element)
                 own = product([self.change_of(e), known[self.loop.own]])
                 known[s] = total([known[s], negative(own)])
-        return self.of_symbols(self.loop.slope, known)
+        return of_symbols(self.w, self.loop.slope, known)
 
     def change_of(self, summed: Formula) -> Expr:
         """The slope of a sum, at a row."""
-        return self.of_symbols(self.loop.changes[summed], self.known)
+        return of_symbols(self.w, self.loop.changes[summed], self.known)
 
     @property
     def known(self) -> dict[sp.Symbol, Expr]:
@@ -237,16 +234,17 @@ class _Column:
         known = {s: self.placed(self.expr(e)) for e, s in given}
         return {self.loop.own: self.in_column(self.target), **known}
 
-    def of_symbols(self, formula: Formula, known: Mapping[sp.Symbol, Expr]) -> Expr:
-        """A formula of symbols, for which expressions are known."""
-        names = {s: f"({s})" for s in known}
-        read = formula.xreplace({s: Leaf(Array(n, real=True)) for s, n in names.items()})
-        values: dict[Expr, Expr] = {Element(n): known[s] for s, n in names.items()}
-        return mapped(self.w.expr(read), values.get)
+
+def of_symbols(w: Workshop, formula: Formula, known: Mapping[Any, Expr]) -> Expr:
+    """A formula of symbols, or of elements, for which expressions are known."""
+    names = {s: f"({s})" for s in known}
+    read = formula.xreplace({s: Leaf(Array(n, real=True)) for s, n in names.items()})
+    values: dict[Expr, Expr] = {Element(n): known[s] for s, n in names.items()}
+    return mapped(w.expr(read), values.get)
 
 
-def _seen(
-    w: Workshop, loop: ElementLoop, chosen: Selection, dims: tuple[Dim, ...]
+def seen_rows(
+    w: Workshop, loop: ByForm, chosen: Selection, dims: tuple[Dim, ...]
 ) -> tuple[Hot, tuple[Span, ...]]:
     """The index by which rows see the element drawn, and the spans of the rows' entries.
 
@@ -266,7 +264,7 @@ def _seen(
     return found, spans
 
 
-def _in_lanes(
+def in_lanes(
     w: Workshop, hot: Hot, spans: tuple[Span, ...], array: str
 ) -> tuple[Span, Callable[[Expr], Expr]]:
     """The members of a group, counted from the first, and what reads an expression at one.
@@ -283,5 +281,10 @@ def _in_lanes(
     return lanes, lambda e: at(placed(e), here)
 
 
-def _others(contributions: tuple[Contribution, ...], loop: ElementLoop) -> tuple[Contribution, ...]:
-    return tuple(c for c in contributions if c.factor != loop.form.factor)
+def before_any(w: Workshop, step: FamilyDraw, loop: ByForm) -> list[Expr]:
+    """What all factors but the form's add to the natural parameters."""
+    found = []
+    for j, p in enumerate(step.parameters, 1):
+        own = tuple(c for c in p.contributions if c.factor != loop.form.factor)
+        found.append(parameter(w, replace(p, contributions=own), f"{step.variables[0]}_eta_{j}"))
+    return found
