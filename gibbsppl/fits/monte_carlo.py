@@ -82,10 +82,9 @@ class MonteCarlo:
         ours = [j for j, s in enumerate(schedule.steps) if s.instead_of is None]
         others = [j for j in range(len(schedule.steps)) if j not in ours]
         for j in others:
-            step = schedule.steps[j]
-            assert step.instead_of is not None
-            if step.instead_of.refusal is not None:
-                raise _refused(step.name, "its mode is searched for (it has no closed form)")
+            if schedule.steps[j].is_from_current:
+                why = "it is moved from where it is (it has no closed form, or elements in turn)"
+                raise _refused(schedule.steps[j].name, why)
         parts = [load(write_numpy(schedule.only(places))) for places in (ours, others)]
         known = read.derivation.known
         constants = (*(p.prepare(known) for p in parts), read.constants)
@@ -112,8 +111,7 @@ class MonteCarlo:
                 raise _failed(str(error)) from error
             chain.sweep += 1
             trace.append(self._objective(chain.state, states))
-            if len(trace) == 1 and (left := [n for n, a in averaged.items() if a.now is None]):
-                raise _refused(left[0], "its elements are read one after the other")
+            assert all(a.now is not None for a in averaged.values())
             if last == sweeps and len(trace) % A_PASS == 0:
                 if rises_no_more(np.array(trace).reshape(-1, A_PASS)):
                     last = len(trace)

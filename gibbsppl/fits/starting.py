@@ -8,7 +8,7 @@ takes fewer sweeps.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -63,7 +63,9 @@ def starts_of(sampler: Any, search: Search, *, beyond: bool) -> list[Chain]:
 
 
 def warm_up(sampler: Any, chains: Iterable[Chain], sweeps: int, asked: Asked) -> None:
-    """Sweep chains on, in place."""
+    """Sweep chains on, in place; in loops if that pays, whatever the fit is asked to be in."""
+    if asked.backend == "compiled":
+        asked = replace(asked, backend="auto")
     numpy = partial(Interpreted.of, sampler.program, sampler.prepared)
     engine = engine_for(asked, numpy, sampler.loops, sweeps, sampler.derivation.worth)
     for chain in chains:
