@@ -253,6 +253,8 @@ WAYS = {
     "horseshoe": {
         "power of a sum": with_(POWER),
         "coefficients given the noise": without("locations"),
+        "noise integrated out": {"collapse": ("tau",)},
+        "coefficients integrated out": {"collapse": ("beta",)},
     },
     "spike_and_slab": {
         "weights integrated out": {"collapse": ("beta",)},
