@@ -38,6 +38,7 @@ from gibbsppl.derive.moments import (
 from gibbsppl.derive.readings import alpha, in_place
 from gibbsppl.expectation.averages import Averages, ends_of, same_element
 from gibbsppl.model.graph import PLAIN
+from gibbsppl.model.graph_views import times_of
 from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -164,6 +165,7 @@ class OfFamily(Averages):
         total = entropy
         if statement.known != 0:
             total = Where(Equals(statement.known, 0), entropy, sp.S.Zero)
+        total *= times_of(self.graph, [r.dim for r in statement.over])
         for place, dim in zip(self.step.region, self.dims(self.arrays[0]), strict=True):
             if dim in self.event or dim in self._dense_dims:
                 continue

@@ -9,7 +9,7 @@ from gibbsppl.fits.approximation import Approximation
 from gibbsppl.fits.fitting import Fitted, fitted
 from gibbsppl.fits.optimum import Optimum
 from gibbsppl.fits.points import moments_at
-from gibbsppl.fits.sweeping import Sweeps
+from gibbsppl.fits.turning import Turning
 from gibbsppl.run.chains import Seed
 from gibbsppl.run.choice import Asked
 from gibbsppl.run.progress import reporting
@@ -48,9 +48,7 @@ def maximised(read: Any, start: Any, search: Search) -> Optimum:
 def _best(read: Any, start: Any, search: Search) -> Fitted:
     """The best of several fits, each from a start of its own."""
     known = read.derivation.known
-    made = Sweeps(
-        read.schedule, read.data, read.program, read.constants, search.asked, read.derivation.worth
-    )
+    made = Turning.of(read, search.asked)
     chains, _ = start.initial_states(search.starts, search.seed, search.init)
     best: Fitted | None = None
     with reporting(
@@ -61,6 +59,7 @@ def _best(read: Any, start: Any, search: Search) -> Fitted:
             found = fitted(
                 made, chain, sweeps=search.sweeps, tolerance=search.tolerance, report=report
             )
+            made.spread(chain, found.trace[-1])
             if best is None or found.trace[-1] > best.trace[-1]:
                 best = found
     assert best is not None

@@ -22,7 +22,7 @@ import numpy as np
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
 from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
-from gibbsppl.fits.natural import combined, numbers
+from gibbsppl.fits.natural import combined, gap, numbers
 from gibbsppl.fits.points import moments_at
 from gibbsppl.run.chains import Chain, advance
 from gibbsppl.schedule.steps import Step
@@ -58,21 +58,8 @@ def _at_point(read: Any, drawn: Any, step: Step, state: State) -> Row:
     if theirs_of is not None:
         ours = numbers(read.program.given_rest[step.name](state, read.constants))
         theirs = numbers(theirs_of(state, drawn.constants))
-        found = max(map(_gap, ours, theirs), default=0.0) if len(ours) == len(theirs) else np.inf
+        found = gap(ours, theirs)
     return Row(step.name, kind, step.owner, found, RELATIVE_TOLERANCE)
-
-
-def _gap(ours: Any, theirs: Any) -> float:
-    """The largest difference, in units of the largest number; infinite for another shape."""
-    try:
-        ours, theirs = np.broadcast_arrays(ours, theirs)
-    except ValueError:
-        return np.inf
-    if not np.array_equal(np.isfinite(ours), np.isfinite(theirs)):
-        return np.inf
-    finite = np.isfinite(theirs)
-    size = max(1.0, float(np.abs(theirs).max(initial=0.0, where=finite)))
-    return float(np.abs(ours - theirs).max(initial=0.0, where=finite)) / size
 
 
 @dataclass(slots=True, eq=False)

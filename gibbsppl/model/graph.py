@@ -40,8 +40,8 @@ class Variable:
     """An array: the name, a dim for each axis, and the kind.
 
     ``random`` arrays are in the state of a chain; ``data`` and ``index`` arrays never change.
-    ``of`` is the dim into which an integer array points, if it does (an index, a label). ``sign``
-    says how elements are written that are moments of others.
+    ``of`` is the dim into which an integer array points (an index, a label). ``sign``: how elements
+    are written that are moments. ``repeats``: how often each position of its dim is in the data.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Variable:
     integer: bool = False
     of: Dim | None = None
     sign: Sign | None = None
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.readings import ByMean, ByMode
 from gibbsppl.model.graph import Graph, Variable
+from gibbsppl.model.graph_views import times_of
 from gibbsppl.pieces.split import Piece, View
 from gibbsppl.planning.by_colour import with_colours
 from gibbsppl.rewrites.collapsing import Scan
@@ -116,9 +117,10 @@ class _Reading:
         inner = q.without([a for n, a in self.averages.items() if n in self.imputed])
         conditionals = [self._conditional(step, q) for step in self.source.steps]
         try:
-            terms = (*bound_of(self.inner, inner), *self._jacobians())
+            every = (*bound_of(self.inner, inner), *self._jacobians())
         except Refused as refused:
             raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
+        terms = [(n, times_of(self.graph, [r.dim for r in over]) * v, over) for n, v, over in every]
         graph = self._graph()
         bound = summed(terms, graph.sizes, is_data_of(graph))
         steps = [self._made(s, c, graph, data)
@@ -153,9 +155,19 @@ class _Reading:
                 f"mean: read {names[0]} by draws or by its mode"
             ))  # fmt: skip
         try:
-            return found.mapped(partial(other.pieces, labels=_labels_of(step)))
+            return found.mapped(partial(self._pieces, step, other))
         except Refused as refused:
             raise self.error(step, refused) from refused
+
+    def _pieces(self, step: Step, q: Expectation, piece: Piece) -> Iterator[Piece]:
+        """A piece of a step's conditional given moments, as often as its positions are in the data.
+
+        (What belongs to a position is given that position once.)
+        """
+        own = {r.dim for s in step.statements for r in s.over}
+        times = times_of(self.graph, [r.dim for r in piece.over if r.dim not in own])
+        for p in q.pieces(piece, _labels_of(step)):
+            yield replace(p, coefficient=times * p.coefficient)
 
     def _jacobians(self) -> Iterator[Term]:
         """The logs of what is read by the mode of its log: its density is that of the log."""
