@@ -147,7 +147,7 @@ class Turning:
             found = {"the bound": gap([np.asarray(bound)], [np.asarray(told)])}
             for step in read.schedule.steps:
                 of, own = read.program.given_rest.get(step.name), step.name
-                if of is not None and not self.distinct.is_local(step):
+                if of is not None and step.refusal is None and not self.distinct.is_local(step):
                     theirs = numbers(of(whole, read.constants))
                     ours = numbers(made.program.given_rest[own](few, made.constants))
                     found[step.name] = gap(ours, theirs)
