@@ -94,7 +94,7 @@ class Distinct:
     def spread(self, value: Any, dims: Sequence[Dim]) -> Any:
         """An array of the distinct positions at all of them."""
         for axis, dim in enumerate(dims):
-            if dim in self.alike:
+            if dim in self.alike and np.shape(value)[axis] > 1:  # (or it is the same for all)
                 value = np.take(value, self.alike[dim].kind, axis=axis)
         return value
 
@@ -136,8 +136,7 @@ def along(graph: Graph, data: Values, dim: Dim) -> Iterator[tuple[np.ndarray, in
 
 def is_apart(graph: Graph, dim: Dim) -> bool:
     """Whether positions of a dim are tied by nothing, and told apart by data along it alone."""
-    own = [v for v in graph.variables.values() if dim in v.dims]
-    if any(v.dims.count(dim) > 1 for v in own) or any(v.of == dim for v in graph.variables.values()):
+    if any(v.of == dim or v.dims.count(dim) > 1 for v in graph.variables.values()):
         return False
     factors = [f for f in graph.factors if any(r.dim == dim for r in f.over)]
     whole = all((r.start, r.stop) == (0, graph.sizes[dim])
@@ -158,7 +157,7 @@ def _expressions(factor: Factor) -> Iterator[Expr]:
 
 
 def _reads_own(expr: sp.Basic, dim: Dim, graph: Graph) -> bool:
-    """Whether a dim is in an expression as the index of arrays along it alone, and these have it."""
+    """Whether a dim is in an expression as an index of arrays along it, and alone in that place."""
     if expr == dim or (isinstance(expr, Size) and expr.name == dim.name):
         return False
     if isinstance(expr, Binder) and dim in expr.bound:
@@ -187,9 +186,8 @@ def _shorter(
         deterministics=(),
         labels={d: x for d, x in graph.labels.items() if d != dim.name},
     )
-    own = {n: np.asarray(x) for n, x in data.items()}
+    own = {n: np.asarray(x) for n, x in data.items() if n in graph.variables}
     for n, x in own.items():
-        variable = graph.variables.get(n)
-        if variable is not None and dim in variable.dims:
-            own[n] = x.take(alike.first, axis=variable.dims.index(dim))
+        if dim in graph.variables[n].dims:
+            own[n] = x.take(alike.first, axis=graph.variables[n].dims.index(dim))
     return made, {**own, name: alike.times}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from math import prod
 from typing import Any
 
@@ -22,11 +23,13 @@ from gibbsppl.algebra.ranges import size_of
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.code.program import State, load
 from gibbsppl.code.source import write_numpy
+from gibbsppl.derive.labels import LABEL
 from gibbsppl.errors import RunError
 from gibbsppl.fits.distinct import Distinct, is_apart
 from gibbsppl.fits.natural import gap, numbers
 from gibbsppl.fits.points import moments_of
 from gibbsppl.fits.sweeping import Sweeps
+from gibbsppl.kernels.readings import ByMean
 from gibbsppl.model.evaluation import Sizes
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.choice import Asked
@@ -60,7 +63,7 @@ class Turning:
     @classmethod
     def of(cls, read: Any, asked: Asked) -> Turning:
         """The sweeps of a sampler whose conditionals are read otherwise."""
-        return cls(read, asked, sweeps_of(read, asked), dims_apart(read.schedule))
+        return cls(read, asked, sweeps_of(read, asked), dims_apart(read))
 
     def bounds(self, chain: Chain, at_most: int) -> Sequence[float]:
         """Sweep a chain on, in place, as often as one call does: the bound after each sweep."""
@@ -138,6 +141,11 @@ class Turning:
             chain.state = own
         self.before, self.look = None, 1
 
+    def _natural(self, value: Any, axes: tuple[Dim, ...]) -> Any:
+        """A natural parameter of the distinct positions at all of them, where it is along these."""
+        assert self.distinct is not None
+        return self.distinct.spread(value, axes) if value.ndim == len(axes) else value
+
     def _compare(self, few: State, whole: State, bound: float) -> None:
         """Raise where the programs of all and of the distinct positions disagree."""
         assert self.distinct is not None and self.few is not None  # noqa: PT018
@@ -147,10 +155,10 @@ class Turning:
             found = {"the bound": gap([np.asarray(bound)], [np.asarray(told)])}
             for step in read.schedule.steps:
                 of, own = read.program.given_rest.get(step.name), step.name
-                if of is not None and step.refusal is None and not self.distinct.is_local(step):
-                    theirs = numbers(of(whole, read.constants))
+                if of is not None and step.refusal is None:
                     ours = numbers(made.program.given_rest[own](few, made.constants))
-                    found[step.name] = gap(ours, theirs)
+                    theirs = numbers(of(whole, read.constants))
+                    found[own] = gap(list(map(self._natural, ours, axes_of(step))), theirs)
         for name, off in found.items():
             if not off <= RELATIVE_TOLERANCE:
                 dims = ", ".join(d.name for d in self.distinct.alike)
@@ -175,20 +183,23 @@ def few_of(read: Any, distinct: Distinct, asked: Asked) -> Sweeps | None:
     if sorted(names) != sorted(places):
         return None
     schedule = made.schedule.only([places[n] for n in names])
-    if not _are_alike(read.schedule, schedule):
+    local = (s for s in schedule.steps if isinstance(s, ByMean) and distinct.is_local(s))
+    are_local = all(not distinct.alike.keys().isdisjoint(m.dims) for s in local for m in s.moments)
+    if not are_local or not _are_alike(read.schedule, schedule):
         return None
     program = load(write_numpy(schedule))
     constants = program.prepare(made.data)
     return Sweeps(schedule, made.data, program, constants, asked, made.derivation.worth)
 
 
-def dims_apart(schedule: Schedule) -> tuple[Dim, ...]:
+def dims_apart(read: Any) -> tuple[Dim, ...]:
     """The dims whose positions nothing ties, and to which means of variables alone belong."""
+    schedule, graphs = read.schedule, (read.graph, read.schedule.graph)
     if any(s.instead_of is None for s in schedule.steps):
         return ()
     other = {r.dim for s in schedule.steps if not _is_each(s) for t in s.statements for r in t.over}
     return tuple(d for d in schedule.graph.sizes
-                 if d not in other and is_apart(schedule.graph, d))  # fmt: skip
+                 if d not in other and all(is_apart(g, d) for g in graphs))  # fmt: skip
 
 
 def _is_each(step: Step) -> bool:
@@ -196,6 +207,17 @@ def _is_each(step: Step) -> bool:
     draw = step.instead_of
     is_labels = isinstance(draw, LabelDraw) and draw.axis is None
     return step.by == "mean" and (is_labels or isinstance(draw, FamilyDraw))
+
+
+def axes_of(step: Step) -> Iterator[tuple[Dim, ...]]:
+    """The axes of the natural parameters of a step; of labels, these are along the first."""
+    draw = step.instead_of
+    if isinstance(draw, LabelDraw):
+        yield (LABEL, *(r.dim for r in draw.statement.over))
+    elif isinstance(draw, FamilyDraw):
+        yield from (p.axes for p in draw.parameters)
+        yield from (b.axes for b in draw.bounds)
+    yield from repeat(())
 
 
 def work(schedule: Schedule, sizes: Sizes) -> int:

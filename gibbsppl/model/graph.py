@@ -31,8 +31,7 @@ Node = tuple[Literal["array", "factor"], str]
 
 PLAIN = Notation()
 
-# Passes and checks ask for the log density of a factor again and again; it is built once.
-MOST_KEPT = 4096
+MOST_KEPT = 4096  # (log densities are asked for again and again, and built once)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,7 @@ from gibbsppl.algebra.expressions import Array, Binder, Dim, Expr, Leaf, leaves_
 from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Step
-from gibbsppl.model.graph import (
-    Factor,
-    Graph,
-    Marginal,
-    Potential,
-    Statement,
-    Variable,
-    expressions_read_by,
-)
+from gibbsppl.model.graph import Factor, Graph, Marginal, Potential, Statement, expressions_read_by
 
 Interval = tuple[int, int]
 Bounds = Mapping[Dim, Interval]
@@ -209,7 +201,9 @@ def _in_order(graph: Graph, names: set[str] | list[str]) -> tuple[str, ...]:
 def times_of(graph: Graph, dims: Iterable[Dim]) -> Expr:
     """How often positions of some dims are in the data: elements of the arrays that say so.
 
-    >>> n, i = Variable("n", (Dim("i"),), "data", repeats=True), Dim("i")
+    >>> from gibbsppl.model.graph import Variable
+    >>> i = Dim("i")
+    >>> n = Variable("n", (i,), "data", repeats=True)
     >>> times_of(Graph("g", {i: 2}, {"n": n}, ()), (i, Dim("j")))
     n[i]
     """
