@@ -115,7 +115,11 @@ def assert_the_same(whole, few):
         assert_allclose(few.state[name], value, rtol=1e-10, atol=1e-10, err_msg=name)
 
 
-@pytest.mark.parametrize("name", MODELS)
+LONGER = pytest.mark.slow
+SOME = [pytest.param(n, marks=LONGER if n in {"robust", "rows", "table"} else ()) for n in MODELS]
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_fits_are_those_on_all_positions(name, turned, monkeypatch):
     model, dims = MODELS[name]
     whole, few = both(monkeypatch, model())
@@ -123,7 +127,9 @@ def test_fits_are_those_on_all_positions(name, turned, monkeypatch):
     assert_the_same(whole, few)
 
 
-@pytest.mark.parametrize("name", ["topics", "mixture", "rows", "robust"])
+@pytest.mark.parametrize(
+    "name", ["rows", *(pytest.param(n, marks=LONGER) for n in ("topics", "mixture", "robust"))]
+)
 def test_optima_are_those_on_all_positions(name, turned, monkeypatch):
     model, dims = MODELS[name]
     whole, few = both(monkeypatch, model(), "maximise")
@@ -217,7 +223,7 @@ def test_small_models_never_turn(monkeypatch):
     assert looked == []
 
 
-@pytest.mark.parametrize("model", [deaths, mixture, rows])
+@pytest.mark.parametrize("model", [mixture, pytest.param(deaths, marks=LONGER)])
 def test_positions_that_are_not_counted_are_seen(model, turned, monkeypatch):
     """A planted bug: conditionals and the bound count each position once."""
     del turned

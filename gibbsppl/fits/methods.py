@@ -45,7 +45,8 @@ class Fitting:
         sampler: what is drawn jointly stays joint. The evidence lower bound rises with each update,
         until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
         several ``starts`` is kept. ``seed``, ``init`` and ``backend`` as in `sample`: by default
-        sweeps are compiled once loops would have saved more than compiling them takes.
+        sweeps are compiled once loops would have saved more than compiling them takes. Positions
+        whose data are alike are swept as one where that saves time (docs/readings.md).
 
         ``batch={"doc": 256}``: by minibatches of so many positions of a dim (stochastic variational
         inference, docs/readings.md). The fit is that of the variables that do not belong to these
