@@ -391,7 +391,8 @@ def test_what_has_no_natural_parameters_is_not_averaged_over_draws():
         x = gp.Data("x", rng.normal(size=(5, 4)), dims=("group", "rep"))
         y = rng.poisson(1.0, size=(5, 4))
         gp.Poisson("y", gp.exp(u + slope * x), dims=("group", "rep"), observed=y)
-    with pytest.raises(RunError, match=r"slope is to be read given averages .* moved from where it is"):
+    told = r"slope is to be read given averages .* moved from where it is"
+    with pytest.raises(RunError, match=told):
         gp.compile(model).maximise(by={"u": "draw"}, seed=1, progress=False)
 
 

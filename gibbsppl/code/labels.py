@@ -16,11 +16,15 @@ def shift_text(lower: int) -> str:
     return f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
 
 
-def shares_lines(call: str, shape: str, names: Sequence[str]) -> list[str]:
-    """The lines that put the probabilities of all labels, and their entropy, to their arrays."""
+def shares_lines(call: str, shape: str, names: Sequence[str], *, is_each: bool) -> list[str]:
+    """The lines that put the probabilities of all labels, and their entropy, to their arrays.
+
+    ``is_each``: it is the entropy of each label.
+    """
     shares, entropy = names
     given = f"runtime.probabilities({call}, {shape})"
-    return [f's["{shares}"], entropies = {given}', f's["{entropy}"] = entropies.sum()']
+    total = "entropies" if is_each else "entropies.sum()"
+    return [f's["{shares}"], entropies = {given}', f's["{entropy}"] = {total}']
 
 
 def weights(writer: Writer, parameter: NaturalParameter, *, as_tables: bool) -> Part:

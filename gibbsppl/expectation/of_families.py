@@ -39,6 +39,7 @@ from gibbsppl.derive.readings import alpha, in_place
 from gibbsppl.expectation.averages import Averages, Shown, ends_of, same_element
 from gibbsppl.expectation.by_element import Seen
 from gibbsppl.model.graph import PLAIN
+from gibbsppl.model.graph_views import times_of
 from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -60,13 +61,19 @@ class OfFamily(Averages):
 
     @property
     def entropy(self) -> Moment:
-        """The entropy about the base measure, of each element where these depend on one another."""
-        if not self.step.is_by_element:
-            return Averages.entropy.fget(self)  # type: ignore[attr-defined,no-any-return]
+        """The entropy about the base measure: of all, or of each where these are not alike.
+
+        (Where elements depend on one another, or positions repeat.)
+        """
         (array,) = self.arrays
+        dims = self.dims(array)
+        if times_of(self.graph, dims) != 1:
+            dims = tuple(d for d in dims if d not in self.event and d not in self._dense_dims)
+        elif not self.step.is_by_element:
+            return Averages.entropy.fget(self)  # type: ignore[attr-defined,no-any-return]
         own, name = self.element(array), self.step.name
         facts = {"sign": "H", "inside": (own,)}
-        return self.asked.moment((name,), "entropy", f"H_{name}", self.dims(array), **facts)
+        return self.asked.moment((name,), "entropy", f"H_{name}", dims, **facts)
 
     @property
     def event(self) -> tuple[Dim, ...]:
@@ -136,7 +143,7 @@ class OfFamily(Averages):
         if what == "entropy":
             found = _known(self._entropy(of))
             found += self._of_jacobian() - self.base[1]
-            return found if own.is_by_element else self._total(found)
+            return found if own.is_by_element or moment.dims else self._total(found)
         return self._formula(what, of)
 
     def _entropy(self, of: Symbols) -> Expr | NoFormula:

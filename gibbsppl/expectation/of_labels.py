@@ -18,6 +18,7 @@ from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.expectation.averages import Averages, ends_of, same_element
 from gibbsppl.model.graph import PLAIN
+from gibbsppl.model.graph_views import times_of
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.moments import Moment, Refused
@@ -53,6 +54,17 @@ class Labels(Averages):
         return self.asked.moment(
             (array,), "probabilities", f"P_{array}", axes,
             sign="P", inside=(at_point,), at_point=at_point, positive=True,
+        )
+
+    @property
+    def entropy(self) -> Moment:
+        """The entropy of all labels; of each where positions repeat."""
+        (array,) = self.arrays
+        if times_of(self.graph, self.dims(array)) == 1:
+            return Averages.entropy.fget(self)  # type: ignore[attr-defined,no-any-return]
+        name, inside = self.step.name, (self.element(array),)
+        return self.asked.moment(
+            (name,), "entropy", f"H_{name}", self.dims(array), sign="H", inside=inside
         )
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gibbsppl.fits.sweeping import Sweeps
+from gibbsppl.fits.turning import Turning
 from gibbsppl.model.evaluation import Floats
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.progress import Report
@@ -32,7 +32,7 @@ class Fitted:
 
 
 def fitted(
-    made: Sweeps,
+    made: Turning,
     chain: Chain,
     *,
     sweeps: int,

@@ -50,6 +50,7 @@ class Fitting:
         where to start; ``anneal=True`` makes them at powers of the likelihood that rise, which
         leave lower tops (docs/tempering.md). ``seed``, ``init`` and ``backend`` as in `sample`: by
         default sweeps are compiled once loops would have saved more than compiling them takes.
+        Positions whose data are alike are swept as one where that saves time (docs/readings.md).
 
         ``batch={"doc": 256}``: by minibatches of so many positions of a dim (stochastic variational
         inference, docs/readings.md). The fit is that of the variables that do not belong to these

@@ -5,7 +5,7 @@ Comes in: a function of conditionals, or what it has returned. Goes out: sums an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,3 +67,26 @@ def numbers(given: Any) -> list[Floats]:
     if isinstance(given, tuple | list):
         return [x for part in given for x in numbers(part)]
     return [] if callable(given) else [np.asarray(given, dtype=float)]
+
+
+def gap(ours: Sequence[Floats], theirs: Sequence[Floats]) -> float:
+    """The largest difference, in units of an array's largest number; infinite for other shapes.
+
+    >>> gap([np.array([1.0, 4.0])], [np.array([2.0, 4.0])])
+    0.25
+    """
+    if len(ours) != len(theirs):
+        return np.inf
+    return max(map(_gap, ours, theirs), default=0.0)
+
+
+def _gap(ours: Any, theirs: Any) -> float:
+    try:
+        ours, theirs = np.broadcast_arrays(ours, theirs)
+    except ValueError:
+        return np.inf
+    if not np.array_equal(np.isfinite(ours), np.isfinite(theirs)):
+        return np.inf
+    finite = np.isfinite(theirs)
+    size = max(1.0, float(np.abs(theirs).max(initial=0.0, where=finite)))
+    return float(np.abs(ours - theirs).max(initial=0.0, where=finite)) / size

@@ -72,3 +72,4 @@ def warm_up(sampler: Any, chains: Iterable[Chain], sweeps: int, asked: Asked) ->
         made = 0
         while made < sweeps:
             made += engine.sweeps(chain, sweeps - made)
+        chain.sweep = 0  # (the first of the fit is yet to come)

@@ -43,9 +43,16 @@ class Sweeps:
         if self.compiled is None:
             engine = engine_for(self.asked, self.in_numpy, self.loops, self.made, self.worth)
             self.compiled = engine if isinstance(engine, Compiled) else None
-        found = self._once(chain) if self.compiled is None else self._often(chain, at_most)
+        if self.compiled is None:
+            return self.once(chain)
+        found = self._often(chain, at_most)
         self.made += len(found)
         return found
+
+    def once(self, chain: Chain) -> list[float]:
+        """Sweep a chain on once in NumPy, in place: the bound after it."""
+        self.made += 1
+        return self._once(chain)
 
     def in_numpy(self) -> Interpreted:
         """The sweeps in NumPy."""

@@ -13,7 +13,7 @@ from gibbsppl.fits.monte_carlo import MonteCarlo, Rested
 from gibbsppl.fits.optimum import Optimum
 from gibbsppl.fits.points import moments_at
 from gibbsppl.fits.starting import Search, starts_of
-from gibbsppl.fits.sweeping import Sweeps
+from gibbsppl.fits.turning import Turning
 from gibbsppl.run.progress import reporting
 
 
@@ -67,9 +67,7 @@ def _best(read: Any, start: Any, search: Search) -> Fitted:
     """The best of several fits, each from a start of its own."""
     known = read.derivation.known
     all_means = all(s.by == "mean" for s in read.schedule.steps)
-    made = Sweeps(
-        read.schedule, read.data, read.program, read.constants, search.asked, read.derivation.worth
-    )
+    made = Turning.of(read, search.asked)
     best: Fitted | None = None
     with reporting(
         search.starts * search.sweeps, "sweeps", wanted=search.progress
@@ -79,6 +77,7 @@ def _best(read: Any, start: Any, search: Search) -> Fitted:
             found = fitted(
                 made, chain, sweeps=search.sweeps, tolerance=search.tolerance, report=report
             )
+            made.spread(chain, found.trace[-1])
             if best is None or found.trace[-1] > best.trace[-1]:
                 best = found
     assert best is not None

@@ -27,7 +27,7 @@ from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
 from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.fits.differences import derivative_of
-from gibbsppl.fits.natural import combined, numbers
+from gibbsppl.fits.natural import combined, gap, numbers
 from gibbsppl.fits.points import moments_at
 from gibbsppl.kernels.ascent import Ascent
 from gibbsppl.kernels.readings import ByMean
@@ -70,7 +70,7 @@ def _at_point(read: Any, drawn: Any, step: Step, state: State) -> Row:
     if theirs_of is not None and (step.instead_of or step).refusal is None:
         ours = numbers(read.program.given_rest[step.name](state, read.constants))
         theirs = numbers(theirs_of(state, drawn.constants))
-        found = max(map(_gap, ours, theirs), default=0.0) if len(ours) == len(theirs) else np.inf
+        found = gap(ours, theirs)
     return Row(step.name, kind, step.owner, found, RELATIVE_TOLERANCE)
 
 
@@ -119,19 +119,6 @@ class _Line:
         """The bound at a place of the line."""
         placed = self.joint.placed(self.state, self.joint.flat(self.state) + t * self.ahead)
         return float(self.read.program.bound({**self.state, **placed}, self.read.constants))
-
-
-def _gap(ours: Any, theirs: Any) -> float:
-    """The largest difference, in units of the largest number; infinite for another shape."""
-    try:
-        ours, theirs = np.broadcast_arrays(ours, theirs)
-    except ValueError:
-        return np.inf
-    if not np.array_equal(np.isfinite(ours), np.isfinite(theirs)):
-        return np.inf
-    finite = np.isfinite(theirs)
-    size = max(1.0, float(np.abs(theirs).max(initial=0.0, where=finite)))
-    return float(np.abs(ours - theirs).max(initial=0.0, where=finite)) / size
 
 
 @dataclass(slots=True, eq=False)
@@ -231,11 +218,11 @@ def _of_updates(read: Any, chain: Chain) -> Iterator[Row]:
             worst_of_all = np.nanmax([0.0, *(b - best for b in beside)]) / (1 + abs(best))
             worse[j] = max(worse[j], worst_of_all) if np.isfinite(best) else np.inf
             before = best
-    for update, found, gap in zip(updates, worse, stale, strict=True):
+    for update, found, off in zip(updates, worse, stale, strict=True):
         step = update.step
         yield Row(step.name, f"by {step.by}, the bound", step.owner, found, RELATIVE_TOLERANCE)
         if update.loop is not None:
-            yield Row(step.name, f"by {step.by}, kept sums", step.owner, gap, RELATIVE_TOLERANCE)
+            yield Row(step.name, f"by {step.by}, kept sums", step.owner, off, RELATIVE_TOLERANCE)
 
 
 def _of_last_colour(read: Any, update: _Update, state: State) -> float:
@@ -250,6 +237,6 @@ def _of_last_colour(read: Any, update: _Update, state: State) -> float:
     over = tuple(Range(d, 0, n) for d, n in zip(loop.given[0].indices, table.shape, strict=True))
     last = table == colours.count - 1
     return max(
-        _gap(state[name][last], evaluate(formula, over, given, read.schedule.graph.sizes)[last])
+        gap([state[name][last]], [evaluate(formula, over, given, read.schedule.graph.sizes)[last]])
         for name, formula in loop.formulas.items()
     )

@@ -99,11 +99,15 @@ class FiniteDraw(LabelDraw):
         """The probability of each label, and the entropy."""
         first, shape = call_text(module, self), module.shape(self.statement)
         names = [m.name for m in taken.moments]
+        is_each = bool(taken.moments[-1].dims)  # (the entropy of each label, or of all)
         if not self.is_by_element and module.is_whole(self):
-            return shares_lines(first, shape, names)
+            return shares_lines(first, shape, names, is_each=is_each)
         given = f"runtime.probabilities({first}, {shape})"
         where = "[at]" if self.is_by_element else where_text(module, self)
         put = [f"found, entropies = {given}", f's["{names[0]}"]{where} = found{where}']
+        if is_each:
+            put.append(f's["{names[1]}"]{where} = entropies{where}')
+            return [each_line(module, self), *indented(put)] if self.is_by_element else put
         if self.is_by_element:
             total = f's["{names[1]}"] += entropies{where}.sum()'
             return [f's["{names[1]}"] = 0.0', each_line(module, self), *indented([*put, total])]
@@ -132,8 +136,7 @@ class FiniteDraw(LabelDraw):
         """The probability of each label, and the entropy."""
         from gibbsppl.code.lowering.readings import lower_shares  # noqa: PLC0415  (if compiled)
 
-        shares, entropy = (m.name for m in taken.moments)
-        lower_shares(workshop, self, self.weights, self.conditional.label, (shares, entropy))
+        lower_shares(workshop, self, self.weights, self.conditional.label, taken.moments)
 
     def lower_by_mode(self, workshop: Workshop, taken: Any) -> None:
         """The likeliest label of each element."""

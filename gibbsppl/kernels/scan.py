@@ -181,7 +181,7 @@ class ScanDraw(LabelDraw):
     def lines_by_mean(self, module: Module, taken: Any) -> list[str]:
         """The probability of each label, given the expected contributions of all others."""
         names, shape = [m.name for m in taken.moments], module.shape(self.statement)
-        return shares_lines(_exact_call(module, self), shape, names)
+        return shares_lines(_exact_call(module, self), shape, names, is_each=False)
 
     def drawing_function(self, module: Module) -> str:
         """The function of the loops, or of the log weights that all labels are drawn from."""

@@ -31,8 +31,7 @@ Node = tuple[Literal["array", "factor"], str]
 
 PLAIN = Notation()
 
-# Passes and checks ask for the log density of a factor again and again; it is built once.
-MOST_KEPT = 4096
+MOST_KEPT = 4096  # (log densities are asked for again and again, and built once)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class Variable:
     """An array: the name, a dim for each axis, and the kind.
 
     ``random`` arrays are in the state of a chain; ``data`` and ``index`` arrays never change.
-    ``of`` is the dim into which an integer array points, if it does (an index, a label). ``sign``
-    says how elements are written that are moments of others.
+    ``of`` is the dim into which an integer array points (an index, a label). ``sign``: how elements
+    are written that are moments. ``repeats``: how often each position of its dim is in the data.
     """
 
     name: str
@@ -50,6 +49,7 @@ class Variable:
     integer: bool = False
     of: Dim | None = None
     sign: Sign | None = None
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ its positions 0..8, and no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import networkx as nx
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, leaves_of
+from gibbsppl.algebra.expressions import Array, Binder, Dim, Expr, Leaf, leaves_of
 from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Step
@@ -196,6 +196,19 @@ def _kind(factor: Factor) -> str:
 
 def _in_order(graph: Graph, names: set[str] | list[str]) -> tuple[str, ...]:
     return tuple(f.name for f in graph.factors if f.name in names)
+
+
+def times_of(graph: Graph, dims: Iterable[Dim]) -> Expr:
+    """How often positions of some dims are in the data: elements of the arrays that say so.
+
+    >>> from gibbsppl.model.graph import Variable
+    >>> i = Dim("i")
+    >>> n = Variable("n", (i,), "data", repeats=True)
+    >>> times_of(Graph("g", {i: 2}, {"n": n}, ()), (i, Dim("j")))
+    n[i]
+    """
+    own = {v.dims[0]: v.name for v in graph.variables.values() if v.repeats}
+    return sp.Mul(*(Array(own[d], positive=True)[d] for d in dims if d in own))
 
 
 def full_notation(graph: Graph) -> Notation:

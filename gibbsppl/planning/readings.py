@@ -32,6 +32,7 @@ from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.readings import ByMean, ByMode
 from gibbsppl.model.graph import Graph, Variable
+from gibbsppl.model.graph_views import times_of
 from gibbsppl.pieces.split import Piece, View
 from gibbsppl.planning.ascents import Objective, ascents
 from gibbsppl.planning.by_colour import with_colours
@@ -124,9 +125,11 @@ class _Reading:
         inner = q.without([a for n, a in self.averages.items() if n in self.imputed])
         conditionals = {s.name: self._conditional(s, q) for s in self.source.steps}
         try:
-            terms = (*bound_of(self.inner, inner), *self._jacobians())
+            every = (*bound_of(self.inner, inner), *self._jacobians())
         except Refused as refused:
             raise CompileError(f"{self.graph.name} has no bound: {refused}.") from refused
+        times = (times_of(self.graph, [r.dim for r in over]) for _, _, over in every)
+        terms = tuple((n, t * v, over) for t, (n, v, over) in zip(times, every, strict=True))
         graph = self._graph()
         objective = Objective(graph, terms, data, blocks)
         jointly = {n: a for a in ascents(objective, self._by_mode()) for n in a.variables}
@@ -134,8 +137,8 @@ class _Reading:
         steps = [self._made(s, conditionals[s.name], graph, data) for s in alone]
         coloured, tables = with_colours(steps, [graph] * len(steps), data)
         taken = dict(zip((s.name for s in alone), map(self._taken, coloured), strict=True))
-        every = (taken.get(s.name) or jointly[s.variables[0]] for s in self.source.steps)
-        found = tuple({s.name: s for s in every}.values())
+        in_order = (taken.get(s.name) or jointly[s.variables[0]] for s in self.source.steps)
+        found = tuple({s.name: s for s in in_order}.values())
         return replace(
             self.source, graph=graph, steps=found, graphs=(graph,) * len(found),
             tables={**self.source.tables, **tables},
@@ -180,11 +183,21 @@ class _Reading:
                 f"mean: read {names[0]} by draws or by its mode"
             ))  # fmt: skip
         try:
-            mapped = found.mapped(partial(other.pieces, labels=_labels_of(step)))
+            mapped = found.mapped(partial(self._pieces, step, other))
             forms = tuple(f.mapped(other) for f in getattr(mapped, "forms", ()))
         except Refused as refused:
             raise self.error(step, refused) from refused
         return replace(mapped, forms=forms) if isinstance(mapped, Conditional) else mapped
+
+    def _pieces(self, step: Step, q: Expectation, piece: Piece) -> Iterator[Piece]:
+        """A piece of a step's conditional given moments, as often as its positions are in the data.
+
+        (What belongs to a position is given that position once.)
+        """
+        own = {r.dim for s in step.statements for r in s.over}
+        times = times_of(self.graph, [r.dim for r in piece.over if r.dim not in own])
+        for p in q.pieces(piece, _labels_of(step)):
+            yield replace(p, coefficient=times * p.coefficient)
 
     def _jacobians(self) -> Iterator[Term]:
         """The logs of what is read by the mode of its log: its density is that of the log."""

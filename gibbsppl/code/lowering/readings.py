@@ -33,6 +33,7 @@ from gibbsppl.code.natural import partner_sizes
 from gibbsppl.code.readings import Computed, in_order
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.schedule.kinds import FamilyDraw, LabelDraw
+from gibbsppl.schedule.moments import Moment
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 
@@ -138,10 +139,10 @@ def _stored(
 
 
 def lower_shares(
-    w: Workshop, step: LabelDraw, weights: NaturalParameter, label: Dim, names: tuple[str, str]
+    w: Workshop, step: LabelDraw, weights: NaturalParameter, label: Dim, moments: Sequence[Moment]
 ) -> None:
-    """The probabilities of labels from their log weights, and the entropy of all, by names."""
-    shares, entropy = names
+    """The probabilities of labels from their log weights, and the entropy, of all or of each."""
+    shares, entropy = moments
     chosen, array = selection(w, step), step.variables[0]
     over = () if chosen.one_by_one else chosen.over
 
@@ -149,13 +150,18 @@ def lower_shares(
         value = written_for(w, chosen)(weights, f"{array}_log_weights")
         along, one = w.span(label), Span(w.fresh(f"{array}_one"), ZERO, ONE)
         told = local_for(w, f"{array}_entropy", (*over, one), "float")
-        at = (*chosen.element(array, w.dims(array)).indices, Position(label.name))
-        targets = Element(shares, at), told
+        own = chosen.element(array, w.dims(array)).indices
+        targets = Element(shares.name, (*own, Position(label.name))), told
         given = (Argument(value, (along,)),)
         w.add(_computed(step, targets, "probabilities", given, over, (along, one)))
-        w.add(Add(entropy, (), told, (*over, one)))
+        if entropy.dims:
+            each = Element(told.array, (*told.indices[:-1], ZERO))
+            w.add(Store(Element(entropy.name, own), each, over))
+        else:
+            w.add(Add(entropy.name, (), told, (*over, one)))
 
-    w.add(Store(Element(entropy), ZERO))
+    if not entropy.dims:
+        w.add(Store(Element(entropy.name), ZERO))
     with w.with_dims({label: len(step.labels)}):
         carried_out(w, chosen, take)
 

@@ -76,10 +76,25 @@ def _quadratic_form(axes: Sequence[tuple[str, ...]], summed: frozenset[str]) -> 
     return Contraction("form", (left, matrix, right), ())
 
 
+def _weights(operands: Sequence[Text], summed: frozenset[str]) -> int | None:
+    """The place of a vector that weighs sums of products of all others, along a dim of each."""
+    if len(operands) < 3 or any(not summed.issuperset(t.dims) for t in operands):
+        return None
+    inner = [n for n, t in enumerate(operands) if len(t.dims) == 1]
+    others = [t for t in operands if len(t.dims) > 1]
+    if len(inner) != 1 or any(operands[inner[0]].dims[0] not in t.dims for t in others):
+        return None
+    return inner[0]
+
+
 def product_text(writer: Writer, operands: list[Text], summed: frozenset[str]) -> Text:
     """The text of the product of operands, summed over dims."""
     dims = writer.sorted(d for t in operands for d in t.dims)
     kept = tuple(d for d in dims if d not in summed)
+    if (n := _weights(operands, summed)) is not None:
+        weighted = [t for m, t in enumerate(operands) if m != n]
+        rest = product_text(writer, weighted, summed - {operands[n].dims[0]})
+        return Text(f"{rest.within(POWER)} @ {operands[n].within(POWER)}", (), MATMUL)
     how = contraction_of([t.dims for t in operands], summed, kept)
     texts = [operands[n] for n in how.order]
     match how.kind:
