@@ -98,7 +98,7 @@ def turned(monkeypatch):
 def both(monkeypatch, model, how="variational", **settings):
     """A fit on all positions, and one that turns."""
     sampler = gp.compile(model)
-    settings |= {"seed": 1, "progress": False, "sweeps": 60}
+    settings = {"seed": 1, "progress": False, "sweeps": 60, **settings}
     with monkeypatch.context() as never:
         never.setattr(turning, "DERIVING", NEVER)
         whole = getattr(sampler, how)(**settings | {"backend": "numpy"})
@@ -141,7 +141,8 @@ def test_optima_are_those_on_all_positions(name, turned, monkeypatch):
 @pytest.mark.parametrize("name", ["topics", "mixture", "table"])
 def test_compiled_fits_are_those_on_all_positions(name, turned, monkeypatch):
     model, dims = MODELS[name]
-    whole, few = both(monkeypatch, model(), tolerance=0.0, backend="compiled")
+    # (loops make some sweeps more after a fit has come to its end: there are few of them)
+    whole, few = both(monkeypatch, model(), tolerance=0.0, sweeps=12, backend="compiled")
     assert turned == [dims]
     assert_the_same(whole, few)
 
