@@ -82,12 +82,12 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     names the variables to be drawn one element after the other. ``rules``: those to choose from.
     ``collapse`` names variables to be integrated out of the draws of the labels that see them;
     ``approximate``: all of these labels are drawn at once. ``moved`` names variables that the user
-    has a kernel for: they need no rewrite. ``interweave``: locations and scales
-    are drawn once more with their groups standardised, where that is cheap; or those named.
-    ``named`` are variables that the user names elsewhere: they are drawn with all others.
-    ``jointly``: whether what is quadratic together may be drawn in one step.
-    ``closed``: all are drawn in one graph, and of these variables closed forms alone are wanted;
-    of ``climbed`` ones, which are not drawn, a concave log density is as good.
+    has a kernel for: they need no rewrite. ``interweave``: locations and scales are drawn once more
+    with their groups standardised, where that is cheap; or those named. ``named`` are variables
+    that the user names elsewhere: they are drawn with all others. ``jointly``: whether what is
+    quadratic together may be drawn in one step. ``closed``: all are drawn in one graph, and of
+    these variables closed forms alone are wanted; of ``climbed`` ones, which are not drawn, a
+    concave log density is as good.
     """
     asked = dict(asked or {})
     _check_names(asked)
@@ -152,10 +152,8 @@ def _searched_with(
 
 
 def _search_of(data: Values, asked: _Asked, parts: tuple[StandIn, ...]) -> Search:
-    alone = frozenset(p.name for p in parts)
-    closed = frozenset(asked.closed or ())
-    own = (data, asked.found, asked.elements, asked.moved)
-    return Search(*own, alone, closed, asked.climbed)
+    alone, closed = frozenset(p.name for p in parts), frozenset(asked.closed or ())
+    return Search(data, asked.found, asked.elements, asked.moved, alone, closed, asked.climbed)
 
 
 def _allowed(asked: _Asked) -> tuple[Rule, ...]:
