@@ -429,6 +429,46 @@ def test_values_that_are_given_are_where_a_fit_starts():
     assert first == other != moved
 
 
+def test_chains_start_beside_an_optimum():
+    y = np.array([1.2, 0.7, 2.1, 1.6])
+    with gp.Model(name="beside") as model:
+        mu, tau = gp.Normal("mu", 0, tau=0.01), gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=y)
+    sampler = gp.compile(model)
+    best = sampler.maximise(seed=1, progress=False)
+    starts = best.starts(400)
+    found = {n: np.array([s[n] for s in starts]) for n in ("mu", "tau")}
+    precision = 0.01 + 4 * best.values["tau"]
+    mean = best.values["tau"] * y.sum() / precision
+
+    assert stats.kstest(found["mu"], "norm", (mean, precision**-0.5)).pvalue > 1e-3
+    assert len(set(found["tau"])) == 400
+    draws = sampler.sample(5, warmup=0, chains=3, init=best, seed=1, progress=False)
+    assert draws["mu"].shape == (3, 5)
+
+
+@pytest.mark.parametrize("name", ["gaussian_mixture", "rats", "pumps", "robust_regression"])
+def test_any_optimum_is_a_start(name):
+    sampler = gp.compile(model_of(name))
+    best = sampler.maximise(seed=1, progress=False)
+    one, other = best.starts(2)
+
+    assert set(one) == set(sampler.graph.drawn)
+    assert all(np.shape(one[n]) == np.shape(other[n]) for n in one)
+    assert any(np.any(one[n] != other[n]) for n in one)
+    sampler.sample(3, warmup=1, chains=2, init=best, seed=1, progress=False)
+
+
+def test_an_optimum_of_missing_data_is_a_start():
+    with gp.Model(name="missing") as model:
+        mu, tau = gp.Normal("mu", 0, tau=0.01), gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=[1.2, np.nan, 2.1, 1.6], missing=np.nan)
+    sampler = gp.compile(model)
+    best = sampler.maximise(seed=1, progress=False)
+    draws = sampler.sample(3, warmup=1, chains=2, init=best, seed=1, progress=False)
+    assert np.isfinite(draws["mu"]).all()
+
+
 # ---- what a user does ------------------------------------------------------------------------
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gibbsppl.fits.approximation import Approximation
 from gibbsppl.fits.factors import shown
 from gibbsppl.model.evaluation import Floats
+from gibbsppl.run.chains import Chain, advance
+from gibbsppl.run.sampling import streams
+from gibbsppl.schedule.steps import Step
+
+
+def _arrays(step: Step) -> tuple[str, ...]:
+    """The arrays of the model that a step is about."""
+    return tuple(s.target.array.name for s in step.statements)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,6 +42,24 @@ class Optimum(Approximation):
         drawn = {n for s in self.drawn.steps for n in s.variables}
         points = drawn & moments
         return {n: np.asarray(self.state[n]) for n in self.made.graph.drawn if n in points}
+
+    def starts(self, chains: int) -> list[dict[str, Any]]:
+        """A state for each of some chains to start from: ``sample(init=best)``.
+
+        What was read by its mean is drawn from q; then each variable is drawn once from its
+        conditional, whose spread is about that of the posterior beside the optimum.
+        """
+        drawn, names = self.made.drawing(), self.made.graph.drawn
+        averaged = {n for s in self.schedule.steps if s.by == "mean" for n in _arrays(s)}
+        own = super().starts(chains) if averaged & set(names) else [{} for _ in range(chains)]
+        found = []
+        for rng, drawn_values in zip(streams(len(self.trace), chains), own, strict=True):
+            at = {n: np.array(self.state[n]) for n in names if n in self.state}
+            chain = Chain({**at, **drawn_values}, rng)
+            drawn.program.augment(rng, chain.state, drawn.constants)
+            advance(drawn.program, drawn.constants, chain)
+            found.append({n: chain.state[n] for n in names})
+        return found
 
     def __str__(self) -> str:
         found = self.values
