@@ -20,7 +20,6 @@ NAMES = [m.__name__.removeprefix("models.") for m in models.ALL]
 REFUSED = {
     "pumps": "alpha has no closed form",
     "salm": "has no closed form",
-    "horseshoe": "local|overall",
     "ordered_probit": "cut",
     "negative_binomial": "alpha",
     "car_disease_mapping": "has no closed form",
