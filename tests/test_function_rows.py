@@ -5,6 +5,7 @@ looked at where the reference has numbers, extreme ones too.
 """
 
 import ast
+import itertools
 import math
 
 import mpmath
@@ -72,6 +73,43 @@ def test_a_derivative_is_one(name):
     assert len(points(row)) > 3
     assert wrong_derivatives(row, row.derivative) == []
     assert wrong_derivatives(row, lambda x: row.derivative(x) * (1 + sp.Rational(1, 10**9))) != []
+
+
+# Derivatives of functions of two arguments by each, and where they are looked at.
+ORDERS = (0.3, 2.6, 7.3), (0.01, 0.7, 3.0, 20.0)
+SHAPES = (0.2, 1.0, 6.0), (-4.0, -0.3, 0.1, 2.5)
+OF_TWO = {"LogBesselI": ORDERS, "LogBesselK": ORDERS, "LogFoxWright": SHAPES}
+BY_PLACE = [
+    (row, place)
+    for row in ROWS if row.of.__name__ not in OF_ONE
+    for place in (*row.by_earlier, *([1] if row.derivative else []))
+]  # fmt: skip
+
+
+def wrong_by_place(row, place, derivative):
+    """The points at which an expression is not the derivative of a reference at a place."""
+    names, wrong = ("a", "b"), []
+    expr = derivative(*(Array(n)[()] for n in names))
+    for at in itertools.product(*OF_TWO[row.of.__name__]):
+        with mpmath.workdps(50):
+            order = tuple(int(j == place) for j in range(2))
+            slope = mpmath.diff(REFERENCES[row.numpy].value, tuple(map(mpf, at)), order)
+            # (differences of logs, and a ratio of the arguments that may cancel)
+            moved = sum(map(abs, at)) + abs(exactly(row, *at)) + abs(at[0] / at[1])
+        found = float(evaluate(expr, (), dict(zip(names, at, strict=True)), {}))
+        if not is_near(found, slope, moved * (1 + abs(slope))):
+            wrong.append(at)
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("row", "place"), BY_PLACE, ids=[f"{row.of.__name__}-{place}" for row, place in BY_PLACE]
+)
+def test_derivatives_by_each_of_two_arguments_are_theirs(row, place):
+    derivative = row.by_earlier.get(place, row.derivative)
+    spoilt = 1 + sp.Rational(1, 10**8)
+    assert wrong_by_place(row, place, derivative) == []
+    assert wrong_by_place(row, place, lambda *of: derivative(*of) * spoilt) != []
 
 
 @pytest.mark.parametrize("name", HAVING["inverse"])

@@ -292,7 +292,9 @@ SPECIAL = {
     "log_gamma_p_of_exp": [(2.0, -3.0), (2.0, -1e10)],
     "log_bessel_i": [(1.5, 3.0), (60.0, 3.0), (0.0, 1e6)],
     "log_bessel_k": [(1.5, 3.0), (60.0, 3.0), (0.0, 1e6)],
+    "log_bessel_k_by_order": [(1.5, 3.0), (-60.0, 3.0), (0.0, 1e6), (1e-9, 1e-300), (1e3, 1e5)],
     "log_fox_wright": [(2.0, 0.5), (0.01, -30.0)],
+    "log_fox_wright_by_shape": [(2.0, 0.5), (0.01, -30.0)],
     "remainder": [(-1e-16, 2.0, 3), (0.2, 2.0, 3)],
 }
 
@@ -351,6 +353,9 @@ def test_logs_of_normalisers_equal_those_of_arrays():
     assert_equal_to_arrays("log_bessel_k", np.zeros(500), x)
     assert_equal_to_arrays("log_bessel_k", order, tiny)
     assert_equal_to_arrays("log_fox_wright", a, z)
+    assert_equal_to_arrays("log_fox_wright_by_shape", a, z)
+    assert_equal_to_arrays("log_bessel_k_by_order", order, x)
+    assert_equal_to_arrays("log_bessel_k_by_order", order[:50], tiny[:50])
 
 
 def test_logs_of_bessel_functions_at_ends_equal_those_of_arrays():
@@ -358,6 +363,9 @@ def test_logs_of_bessel_functions_at_ends_equal_those_of_arrays():
 
     assert_equal_to_arrays("log_bessel_i", order, x)
     assert_equal_to_arrays("log_bessel_k", order, x)
+    far = [1e20, 1e20, -2.0, 1e-20], [1e-300, 1e20, np.inf, 1e30]
+    for at in ((order, x), map(np.array, far)):
+        assert_equal_to_arrays("log_bessel_k_by_order", *at)
 
 
 @pytest.mark.parametrize(("left", "size", "terms"), [(-1e-16, 2.0, 3), (-0.1, 2.0, 3), (0.2, 1, 2)])

@@ -2,8 +2,8 @@
 
 The ground floor: knows neither models nor distributions. By what is looked for:
 
-- an expression: `expressions` (arrays, dims, leaves, sums), `functions` (one row each),
-  `recursions` (arrays computed from their own elements), `exact_numbers`
+- an expression: `expressions` (arrays, dims, leaves, sums), `functions` (one row each, of
+  `function_rows`), `recursions` (arrays computed from their own elements), `exact_numbers`
 - positions: `ranges` along dims, `copies` of a dim that is read twice
 - values: `supports` of variables, `intervals` with exact ends, `bounds` compared by their form
 - a log density made simpler: `identities`, then `cuts` (parts free of a target are set aside);

@@ -1,7 +1,7 @@
 """Derivatives of expressions of arrays: through sums, determinants and inverses of matrices.
 
 Comes in: an expression, and an array. Goes out: its derivative by one element of the array. The
-derivative of a function of the language is in its row.
+derivatives of a function of the language, by each argument, are in its row.
 
 >>> from gibbsppl.algebra.log_gamma import loggamma
 >>> a, k, at = Array("a"), Dim("k"), Dim("l")
@@ -12,7 +12,7 @@ Digamma(a[l]) - Digamma(sum(a[k], k))
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import sympy as sp
 from sympy import Add, Mul
@@ -68,12 +68,23 @@ def _of(expr: Expr, name: str, at: tuple[Expr, ...]) -> Expr:
 
 
 def _of_function(expr: Expr, name: str, at: tuple[Expr, ...]) -> Expr:
-    """The derivative of a function, whose row says that by its last argument."""
+    """The derivative of a function, whose row says those by its arguments."""
+    terms = []
+    for place, argument in enumerate(expr.args):
+        if mentions(argument, (name,)):
+            by = _by_argument(expr, place)
+            terms.append(by(*expr.args) * _of(argument, name, at))
+    return Add(*terms)
+
+
+def _by_argument(expr: Expr, place: int) -> Callable[..., Expr]:
+    """The derivative of a function by the argument at a place."""
     row = FUNCTIONS.get(expr.func)
-    *others, last = expr.args or (expr,)
-    if row is None or row.derivative is None or any(mentions(o, (name,)) for o in others):
-        raise NoDerivative(str(expr.func))
-    return row.derivative(*expr.args) * _of(last, name, at)
+    if row is not None:
+        by = row.by_earlier.get(place) if place < len(expr.args) - 1 else row.derivative
+        if by is not None:
+            return by
+    raise NoDerivative(str(expr.func))
 
 
 def _of_binder(expr: Binder, name: str, at: tuple[Expr, ...]) -> Expr:

@@ -1,7 +1,7 @@
 r"""The functions of the language: one row each, with all known facts.
 
 Comes in: SymPy's functions, and those that are made here. Goes out: how each is computed and
-written, and what algebra may conclude of its values. A fact left out of a row is not known.
+written, and what algebra may conclude of its values (`gibbsppl.algebra.function_rows`).
 Curvature, intervals, logs, roundings and printers read rows: a function is named there only where
 something special is to be said of it.
 
@@ -16,30 +16,16 @@ something special is to be said of it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, cast
+from typing import cast
 
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr
-from gibbsppl.algebra.intervals import (
-    ABOVE_ZERO,
-    BELOW_ZERO,
-    HALF,
-    INF,
-    ONE,
-    ZERO,
-    ZERO_TO_ONE,
-    End,
-    Interval,
-)
+from gibbsppl.algebra.function_rows import S_SHAPED, Bend, Function
+from gibbsppl.algebra.intervals import ABOVE_ZERO, BELOW_ZERO, HALF, INF, ONE, ZERO, ZERO_TO_ONE
 from gibbsppl.algebra.log_gamma import loggamma
-
-Kind = Literal["constant", "affine", "convex", "concave", "unknown"]
-Monotone = Literal["increasing", "decreasing", "neither"]
 
 
 def _function(
@@ -94,80 +80,19 @@ LogPassageP = _function("LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp(dz+d
 LogPassageQ = _function("LogPassageQ", "LogPassageQ(z, d): the log of one less that.")
 LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
 LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
+LogBesselKByOrder = _function("LogBesselKByOrder", "The derivative of LogBesselK(v, x) by v.")
 LogFoxWright = _function(
     "LogFoxWright",
     "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).",
     lambda a, z: loggamma(a / 2) if z == 0 else None,  # (one term of the sum is left)
 )
+LogFoxWrightByShape = _function("LogFoxWrightByShape", "The derivative of LogFoxWright(a, z) by a.")
 LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
 Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, whatever x is.")
 # (a fifth argument is what it is where the interval is narrow)
 LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log P(l<x<u).")
-
-
-@dataclass(frozen=True, slots=True)
-class Bend:
-    """The curvature and direction of a function of one argument, where this is between two ends."""
-
-    kind: Kind
-    monotone: Monotone
-    lower: End = -INF
-    upper: End = INF
-
-
-# The first that holds is taken.
-S_SHAPED = (Bend("convex", "increasing", upper=0), Bend("concave", "increasing", lower=0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
-    """The known facts of a function of the language.
-
-    ``numpy`` is the name in `gibbsppl.runtime.functions`; ``near_one`` names the form that takes
-    the last argument less 1, ``of_exponential`` the form that takes the log of the last argument.
-    ``text`` (else a call), ``latex``, ``loop`` (Python, for compiled loops) and ``bugs`` are
-    written with the arguments put in; a function without the last two has no such form.
-    ``in_full`` writes the function by others, ``relation`` is the sign of an indicator.
-    ``derivative`` (by the last argument), ``inverse`` and ``log`` are expressions of the arguments;
-    the inverse is infinite at ends that the function does not reach. ``symmetric``: ``1 - f(x)`` is
-    ``f(-x)``. Values are ``between`` two ends; an increasing function, never falling in an
-    argument, crosses a value at a point (``at``). ``bends``: the curvature (``bends_given``: in the
-    last argument, a first one given). ``finite``: where arguments are. ``fades``: near to zero.
-    """
-
-    of: type[sp.Function]
-    numpy: str
-    near_one: str = ""
-    of_exponential: str = ""
-    text: str = ""
-    latex: str = ""
-    loop: str = ""
-    bugs: str = ""
-    in_full: Callable[..., Expr] | None = None
-    relation: str = ""
-    derivative: Callable[..., Expr] | None = None
-    inverse: Callable[[Expr], Expr] | None = None
-    log: Callable[[Expr], Expr] | None = None
-    symmetric: bool = False
-    between: Interval = (-INF, INF)
-    at: tuple[Fraction, Fraction] | None = None
-    increasing: bool = False
-    bends: tuple[Bend, ...] = ()
-    bends_given: tuple[tuple[Interval, Bend], ...] = ()
-    finite: bool = False
-    fades: bool = False
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether values are between two numbers."""
-        return not any(map(math.isinf, self.between))
-
-    def printed(self, *arguments: str) -> str:
-        """The text of the function at arguments."""
-        inside = ", ".join(arguments)
-        return self.text.format(inside) if self.text else f"{self.numpy}({inside})"
 
 
 def _normal_density(x: Expr) -> Expr:
@@ -365,8 +290,16 @@ ROWS = (
         of=LogBesselK,
         numpy="log_bessel_k",
         derivative=lambda v, x: v / x - sp.exp(LogBesselK(v + 1, x) - LogBesselK(v, x)),
+        by_earlier={0: LogBesselKByOrder},
     ),
-    Function(of=LogFoxWright, numpy="log_fox_wright"),
+    Function(of=LogBesselKByOrder, numpy="log_bessel_k_by_order"),
+    Function(
+        of=LogFoxWright,
+        numpy="log_fox_wright",
+        derivative=lambda a, z: sp.exp(LogFoxWright(a + 1, z) - LogFoxWright(a, z)),
+        by_earlier={0: LogFoxWrightByShape},
+    ),
+    Function(of=LogFoxWrightByShape, numpy="log_fox_wright_by_shape"),
     Function(of=LogPolyaGamma, numpy="log_polya_gamma"),
     Function(of=LogStirling, numpy="log_stirling"),
     Function(of=LogMass, numpy="log_mass", between=BELOW_ZERO),

@@ -18,7 +18,8 @@ from __future__ import annotations
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr
-from gibbsppl.algebra.functions import FUNCTIONS, Function, Maximum, Minimum
+from gibbsppl.algebra.function_rows import Function
+from gibbsppl.algebra.functions import FUNCTIONS, Maximum, Minimum
 
 
 def solve_for(

@@ -96,7 +96,8 @@ def entropy(
         slope = derivative(moved, scale, ()).xreplace({scale[()]: sp.S.One})
     except NoDerivative as error:
         return NoFormula(f"the log partition of {family.name} has no derivative ({error})")
-    return multiplied_out(_partition(family, of, of.etas) - slope)
+    # (a ratio of exponentials stays one: each of them may overflow)
+    return multiplied_out(_partition(family, of, of.etas) - slope, power_exp=False)
 
 
 def _partition(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:

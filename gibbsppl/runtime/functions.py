@@ -52,7 +52,13 @@ from gibbsppl.runtime.incomplete import (
     log_rising,
 )
 from gibbsppl.runtime.near_zero import log1p, log_cloglog, log_one_minus_exp
-from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
+from gibbsppl.runtime.normalisers import (
+    log_bessel_i,
+    log_bessel_k,
+    log_bessel_k_by_order,
+    log_fox_wright,
+    log_fox_wright_by_shape,
+)
 from gibbsppl.runtime.passage import log_passage_p, log_passage_q
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
 from gibbsppl.runtime.sparse_counts import Shares, sum_by_row
@@ -76,11 +82,13 @@ __all__ = [
     "log1p",
     "log_bessel_i",
     "log_bessel_k",
+    "log_bessel_k_by_order",
     "log_beta",
     "log_beta_i",
     "log_beta_i_1p",
     "log_cloglog",
     "log_fox_wright",
+    "log_fox_wright_by_shape",
     "log_gamma_p",
     "log_gamma_p_of_exp",
     "log_gamma_q",

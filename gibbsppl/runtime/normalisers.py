@@ -1,6 +1,7 @@
 """The logs of normalisers that are no elementary functions: Bessel functions and Fox and Wright's.
 
-All are accurate for all arguments: also where the function itself overflows or underflows, and
+Their derivatives by the order and by the shape are means of the variable that is integrated. All
+are accurate for all arguments: also where the function itself overflows or underflows, and
 where SciPy's has no digits. Like `gibbsppl.runtime.functions`, they take arrays that broadcast.
 
 >>> round(float(log_bessel_k(0.5, 2.0) - (math.log(math.pi / 4) / 2 - 2)), 12)
@@ -128,6 +129,60 @@ def _debye(count: int) -> list[Polynomial]:
 
 DEBYE = _debye(12)
 
+# The trapezoid rule over the cosh of K: its widest step, and below what no term counts.
+WIDEST, LOWEST = 0.125, -42.0
+# Beyond this size of order and argument the mean is the peak, to all digits.
+PEAKED = 1e17
+# How many elements are taken at once: of the rule for K, as many nodes as the widest of them needs.
+AT_ONCE_K = 100
+
+
+def log_bessel_k_by_order(order: Numbers, x: Numbers) -> Numbers:
+    """The derivative of `log_bessel_k` by its order, at x > 0: it is odd in the order.
+
+    It is the mean of t under the density ``exp(v t - x cosh(t))`` on the line: DLMF 10.32.9.
+
+    >>> round(float(log_bessel_k_by_order(1.0, 1e-300) - math.log(2e300)), 9)
+    -0.577215665
+    """
+    order, x = np.broadcast_arrays(np.asarray(order, float), np.asarray(x, float))
+    size = np.hypot(order, x)
+    result = np.where(order == 0, 0.0, _peak_of_cosh(np.abs(order), x))
+    inside = (x > 0) & (order != 0) & (size < PEAKED)
+    if inside.any():
+        result[inside] = _in_parts(_mean_of_cosh, AT_ONCE_K, np.abs(order[inside]), x[inside])
+    return np.where(np.isnan(x) | (x < 0), np.nan, np.copysign(result, order))[()]
+
+
+def _peak_of_cosh(order: Floats, x: Floats) -> Floats:
+    """Where ``sinh(t) == v / x``, also if the ratio overflows."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = order / x
+        return np.where(ratio < np.inf, np.arcsinh(ratio), np.log(2 * order) - np.log(x))
+
+
+def _mean_of_cosh(order: Floats, x: Floats) -> Floats:
+    """The trapezoid rule over t > 0 for ``t sinh(v t)`` and ``cosh(v t)``, v > 0.
+
+    The integrand falls on both sides of its peak, where ``sinh(t) == v / x``: nodes go from where
+    it counts to where it no longer does. With d from the peak on, and r for ``hypot(v, x)``, it
+    falls as ``v (sinh(d) - d) + r (cosh(d) - 1)``, of whose parts none cancels.
+    """
+    root = np.hypot(order, x)
+    peak = _peak_of_cosh(order, x)
+    step = np.minimum(WIDEST, 0.6 / np.sqrt(root))
+    rate = -2 * LOWEST / (root + order)
+    first = np.floor(np.maximum(peak - (rate + np.sqrt(rate**2 + 8 * rate)) / 2, 0) / step)
+    last = np.ceil((peak + 2 * np.arcsinh(np.sqrt(-LOWEST / 2 / root))) / step)
+    t = (first + np.arange(np.max(last - first) + 1)) * step
+    with np.errstate(over="ignore", under="ignore"):
+        above, below = (root + order) / 2, x * (x / (root + order)) / 2
+        fall = -above * _curved(t - peak) - below * _curved(peak - t)
+        share = np.where(t == 0, 0.5, 1.0) * np.exp(fall)
+    odd = -np.expm1(-2 * order * t)
+    return (t * share * odd).sum(-1) / (share * (2 - odd)).sum(-1)
+
+
 # The trapezoid rule of `log_fox_wright`: its nodes, and how many elements are taken at once.
 STEP = 1 / 16
 NODES = np.arange(-36.0, 3.5, STEP)
@@ -143,19 +198,51 @@ def log_fox_wright(a: Numbers, z: Numbers) -> Numbers:
     0.0
     """
     a, z = np.broadcast_arrays(np.asarray(a, float), np.asarray(z, float))
-    flat = np.empty(a.size)
-    for start in range(0, a.size, AT_ONCE):
-        part = slice(start, start + AT_ONCE)
-        flat[part] = _log_peaked_integral(a.ravel()[part, None], z.ravel()[part, None])
-    return flat.reshape(a.shape)[()]
+    return _in_parts(_log_peaked_integral, AT_ONCE, a, z)
+
+
+def log_fox_wright_by_shape(a: Numbers, z: Numbers) -> Numbers:
+    """The derivative of `log_fox_wright` by a, which is a mean of ``log x``.
+
+    It is that under the density in proportion to ``x**(a - 1) exp(z x - x**2)``.
+
+    >>> round(float(log_fox_wright_by_shape(2.0, 0.0)), 9)
+    -0.288607832
+    """
+    a, z = np.broadcast_arrays(np.asarray(a, float), np.asarray(z, float))
+    return _in_parts(_mean_log_of_peaked, AT_ONCE, a, z)
+
+
+def _in_parts(
+    of: Callable[[Floats, Floats], Floats], at_once: int, first: Floats, other: Floats
+) -> Numbers:
+    """A function of columns at so many elements at once, of arrays of one shape."""
+    flat = np.empty(first.size)
+    for start in range(0, first.size, at_once):
+        part = slice(start, start + at_once)
+        flat[part] = of(first.ravel()[part, None], other.ravel()[part, None])
+    return flat.reshape(first.shape)[()]
 
 
 def _log_peaked_integral(a: Floats, z: Floats) -> Floats:
+    """The log of the integral, from the weights of nodes about its peak."""
+    centre, width, _, weights = _peaked(a, z)
+    height = a * np.log(centre) + (z - centre) * centre + np.log(2 * width)
+    return height[:, 0] + np.log(weights.sum(-1) * STEP)
+
+
+def _mean_log_of_peaked(a: Floats, z: Floats) -> Floats:
+    """The mean of ``log x`` over the nodes."""
+    centre, _, d, weights = _peaked(a, z)
+    return np.log(centre)[:, 0] + (weights * d).sum(-1) / weights.sum(-1)
+
+
+def _peaked(a: Floats, z: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """The trapezoid rule over ``d = log(x / centre)``, in units of the width of the peak there.
 
-    The integrand over ``log x`` has one peak: the centre. Where a < 1 its lower tail is nearly
-    flat, and the centre is the peak that a = 1 has, above that tail. A sinh stretches the unit,
-    for the tail decays as slowly as ``x**a``.
+    Centre, width, d of each node and its weight. The integrand over ``log x`` has one peak: the
+    centre. Where a < 1 its lower tail is nearly flat, and the centre is the peak that a = 1 has,
+    above that tail. A sinh stretches the unit, for the tail decays as slowly as ``x**a``.
     """
     above = np.maximum(a, 1.0)
     root = np.hypot(z, np.sqrt(8 * above))
@@ -164,9 +251,8 @@ def _log_peaked_integral(a: Floats, z: Floats) -> Floats:
     width = 1 / np.sqrt(centre) / np.sqrt(root)
     beyond = np.log((2 * centre + np.maximum(z, 0) + 40) / centre)  # where the integrand is 0
     d = np.minimum(width * np.sinh(NODES), beyond)
-    total = (np.exp(_fall(d, a, above, z, centre)) * np.cosh(NODES)).sum(-1) * STEP
-    height = a * np.log(centre) + (z - centre) * centre + np.log(2 * width)
-    return height[:, 0] + np.log(total)
+    weights = np.exp(_fall(d, a, above, z, centre)) * np.cosh(NODES)
+    return centre, width, d, weights
 
 
 def _fall(d: Floats, a: Floats, above: Floats, z: Floats, centre: Floats) -> Floats:

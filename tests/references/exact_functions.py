@@ -108,6 +108,16 @@ def log_fox_wright(a, z):
     return (1 - a / 2) * mpmath.log(2) + mpmath.loggamma(a) + z**2 / 8 + cylinder
 
 
+def by_first(value):
+    """The derivative by the first argument: half of the digits are left."""
+
+    def slope(first, *rest):
+        step = (abs(first) or mpf(1)) * mpf(10) ** (-mp.dps // 3)
+        return (value(first + step, *rest) - value(first - step, *rest)) / (2 * step)
+
+    return slope
+
+
 def log_polya_gamma(b, x):
     """The alternating series of Polson, Scott and Windle (2013), with the digits that it needs.
 
@@ -274,7 +284,15 @@ FUNCTIONS = {
         lambda v, x: mpmath.log(mpmath.besselk(v, x)),
         [*product((0.25, 0.5, 7.5), (TINY, 0.3, 40.0, 2e5)), (0.0, 0.3), (7.0, 40.0), (60.0, 40.0)],
     ),
+    "log_bessel_k_by_order": Exact(
+        by_first(lambda v, x: mpmath.log(mpmath.besselk(v, x))),
+        [*product((-7.5, 1e-10, 1.0, 60.0), (TINY, 0.3, 40.0)), (0.0, 0.3), (0.5, 1e5)],
+        120,
+    ),
     "log_fox_wright": Exact(log_fox_wright, product((1e-6, 0.5, 3.0, 60.0), (-30.0, 0.0, 8.0))),
+    "log_fox_wright_by_shape": Exact(
+        by_first(log_fox_wright), product((1e-6, 0.5, 60.0), (-30.0, 0.0, 8.0)), 100
+    ),
     "log_polya_gamma": Exact(
         log_polya_gamma,
         [

@@ -16,7 +16,8 @@ from typing import Generic, TypeVar
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Binder, Expr, Leaf
-from gibbsppl.algebra.functions import Function, Maximum, Minimum, Where
+from gibbsppl.algebra.function_rows import Function
+from gibbsppl.algebra.functions import Maximum, Minimum, Where
 
 End = TypeVar("End")
 Number = Fraction | float

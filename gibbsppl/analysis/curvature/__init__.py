@@ -20,7 +20,7 @@ of one place, `squares` and `sums` of terms that are concave only together; `kin
         b[k]                        affine: an element of b
 """
 
-from gibbsppl.algebra.functions import Kind, Monotone
+from gibbsppl.algebra.function_rows import Kind, Monotone
 from gibbsppl.analysis.curvature.bends import POWERS
 from gibbsppl.analysis.curvature.kinds import (
     AFFINE,

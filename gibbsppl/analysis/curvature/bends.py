@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gibbsppl.algebra.functions import Bend, Kind
+from gibbsppl.algebra.function_rows import Bend, Kind
 from gibbsppl.algebra.intervals import INF
 from gibbsppl.analysis.curvature.kinds import (
     AFFINE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gibbsppl.algebra.expressions import Expr
-from gibbsppl.algebra.functions import Kind, Monotone
+from gibbsppl.algebra.function_rows import Kind, Monotone
 from gibbsppl.analysis.bounds import Bounds, Sign
 from gibbsppl.model.graph import PLAIN
 

@@ -22,18 +22,15 @@ from gibbsppl.algebra.expressions import (
     Times,
     mentions,
 )
+from gibbsppl.algebra.function_rows import Bend, Function, Kind, Monotone
 from gibbsppl.algebra.functions import (
     FUNCTIONS,
     AtMost,
     Below,
-    Bend,
     Equals,
-    Function,
-    Kind,
     LogGammaQ,
     Maximum,
     Minimum,
-    Monotone,
     Where,
     log_of,
 )

@@ -8,7 +8,7 @@ from sympy import Mul
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, Leaf, Over, dims_of, substitute
-from gibbsppl.algebra.functions import Kind
+from gibbsppl.algebra.function_rows import Kind
 from gibbsppl.analysis.bounds import NONNEGATIVE, Sign
 from gibbsppl.analysis.curvature.kinds import (
     Curvature,

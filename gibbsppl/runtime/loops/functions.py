@@ -26,7 +26,13 @@ from .gamma_functions import (
     loggamma,
 )
 from .normal_functions import log_one_minus_exp, normal_cdf, normal_log_cdf
-from .normalisers import log_bessel_i, log_bessel_k, log_fox_wright
+from .normalisers import (
+    log_bessel_i,
+    log_bessel_k,
+    log_bessel_k_by_order,
+    log_fox_wright,
+    log_fox_wright_by_shape,
+)
 
 __all__ = [
     "abs",
@@ -43,11 +49,13 @@ __all__ = [
     "log_add_exp",
     "log_bessel_i",
     "log_bessel_k",
+    "log_bessel_k_by_order",
     "log_beta",
     "log_beta_i",
     "log_beta_i_1p",
     "log_cloglog",
     "log_fox_wright",
+    "log_fox_wright_by_shape",
     "log_gamma_p",
     "log_gamma_p_of_exp",
     "log_gamma_q",

@@ -1,4 +1,4 @@
-"""The logs of normalisers of numbers: Bessel functions and Fox and Wright's function."""
+"""The logs of normalisers of numbers: Bessel functions and Fox and Wright's; their derivatives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from gibbsppl.runtime.normalisers import (
     LARGE_ORDER,
     LOG_ROOT_2_PI,
     LOG_ROOT_HALF_PI,
+    LOWEST,
+    PEAKED,
     STEP,
+    WIDEST,
 )
 
 from . import kernel
@@ -29,8 +32,6 @@ LARGEST = 1e250
 # The expansion of large orders: the coefficients of its polynomials, padded to one length.
 COUNT, LENGTH = len(DEBYE), max(len(p.coef) for p in DEBYE)
 COEFFICIENTS = np.array([np.pad(p.coef, (0, LENGTH - len(p.coef))) for p in DEBYE])
-# The largest step of the trapezoid rule for K, and what no term that counts falls below.
-WIDEST, LOWEST = 0.125, -42.0
 # The nodes of `log_fox_wright`.
 FIRST, NODES = -36.0, 632
 
@@ -132,20 +133,74 @@ def _log_cosh_integral(order: float, x: float) -> float:
 
 
 @kernel
+def log_bessel_k_by_order(order: float, x: float) -> float:
+    """The derivative of `log_bessel_k` by its order, at x > 0."""
+    if np.isnan(order) or np.isnan(x) or x < 0.0:
+        return np.nan
+    if order == 0.0:
+        return 0.0
+    if x == 0.0:
+        return np.copysign(np.inf, order)
+    size = abs(order)
+    ratio = size / x
+    peak = math.asinh(ratio) if ratio < np.inf else np.log(2.0 * size) - np.log(x)
+    mean = peak if math.hypot(size, x) >= PEAKED else _mean_of_cosh(size, x, peak)
+    return np.copysign(mean, order)
+
+
+@kernel
+def _mean_of_cosh(order: float, x: float, peak: float) -> float:
+    """The mean of t in `_log_cosh_integral`, from the peak on to both sides."""
+    root = math.hypot(order, x)
+    step = min(WIDEST, 0.6 / np.sqrt(root))
+    above, below = (root + order) / 2, x * (x / (root + order)) / 2
+    middle = np.floor(peak / step)
+    total, mean = 0.0, 0.0
+    for side in (-1.0, 1.0):
+        k = middle if side < 0.0 else middle + 1.0
+        fall = 0.0
+        while fall > LOWEST and k >= 0.0:
+            t = k * step
+            fall = -above * _curved(t - peak) - below * _curved(peak - t)
+            share = (0.5 if k == 0.0 else 1.0) * np.exp(fall)
+            odd = -np.expm1(-2.0 * order * t)
+            total += share * (2.0 - odd)
+            mean += t * share * odd
+            k += side
+    return mean / total
+
+
+@kernel
 def log_fox_wright(a: float, z: float) -> float:
     """The log of the sum over k of ``gamma((a + k) / 2) z**k / k!``, for a > 1e-13 and any z."""
+    centre, width, total, _ = _peaked(a, z)
+    height = a * np.log(centre) + (z - centre) * centre + np.log(2 * width)
+    return height + np.log(total * STEP)
+
+
+@kernel
+def log_fox_wright_by_shape(a: float, z: float) -> float:
+    """The derivative of `log_fox_wright` by a: the mean of ``log x``."""
+    centre, _, total, mean = _peaked(a, z)
+    return np.log(centre) + mean / total
+
+
+@kernel
+def _peaked(a: float, z: float) -> tuple[float, float, float, float]:
+    """Centre and width of the peak, and the sums over nodes of weights, and of these times d."""
     above = max(a, 1.0)
     root = math.hypot(z, np.sqrt(8 * above))
     centre = (root + z) / 4 if z > 0.0 else 2 * above / (root - z)
     width = 1 / np.sqrt(centre) / np.sqrt(root)
     beyond = np.log((2 * centre + max(z, 0.0) + 40) / centre)
-    total = 0.0
+    total, mean = 0.0, 0.0
     for n in range(NODES):
         node = FIRST + n * STEP
         d = min(width * math.sinh(node), beyond)
-        total += np.exp(_fall(d, a, above, z, centre)) * math.cosh(node)
-    height = a * np.log(centre) + (z - centre) * centre + np.log(2 * width)
-    return height + np.log(total * STEP)
+        weight = np.exp(_fall(d, a, above, z, centre)) * math.cosh(node)
+        total += weight
+        mean += weight * d
+    return centre, width, total, mean
 
 
 @kernel
