@@ -44,7 +44,7 @@ class _Expanded:
     second: Expr = sp.S.Zero
 
     def mapped(self, function: Callable[[Expr], Expr]) -> _Expanded:
-        """What a linear function makes of it."""
+        """The value of a linear function of it, part by part."""
         return _Expanded(*map(function, (self.value, self.first, self.second)))
 
     def times(self, other: _Expanded) -> _Expanded:

@@ -206,7 +206,7 @@ def _matches(pattern: Expr, expr: Expr, own: set[Dim], found: dict[Dim, Dim]) ->
 
 
 def _standing(same: Same) -> dict[Dim, Dim]:
-    """What stands for each new dim: the first dim that it is the same as."""
+    """For each new dim the first dim that it is the same as, which stands for it."""
     found: dict[Dim, Dim] = {}
     for n, d in sorted(same, key=str):
         found.setdefault(n, d)

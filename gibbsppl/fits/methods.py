@@ -47,16 +47,15 @@ class Fitting:
         sampler: what is drawn jointly stays joint. The evidence lower bound rises with each update,
         until two sweeps in a row change it by less than ``tolerance`` of its size; the best of
         several ``starts`` is kept. ``warmup`` sweeps of draws come first, 200 unless ``init`` says
-        where to start; ``anneal=True`` makes them at powers of the likelihood that rise, which
-        leave lower tops (docs/tempering.md). ``seed``, ``init`` and ``backend`` as in `sample`: by
-        default sweeps are compiled once loops would have saved more than compiling them takes.
-        Positions whose data are alike are swept as one where that saves time (docs/readings.md).
+        where to start, with ``anneal=True`` at powers of the likelihood that rise
+        (docs/tempering.md). ``seed``, ``init`` and ``backend`` as in `sample`: by default sweeps
+        are compiled once loops would have saved more than compiling them takes. Positions whose
+        data are alike are swept as one where that saves time (docs/readings.md).
 
         ``batch={"doc": 256}``: by minibatches of so many positions of a dim (stochastic variational
-        inference, docs/readings.md). The fit is that of the variables that do not belong to these
-        positions; ``sweeps`` are passes over the data, at most: until the bound rises by less than
-        the standard error of its estimate in a pass, whatever ``tolerance`` is. There is one start,
-        and sweeps are those in NumPy.
+        inference). The fit is that of the variables that do not belong to these positions, from one
+        start, in NumPy; ``sweeps`` are passes over the data, at most: until the bound rises by less
+        than the standard error of its estimate in a pass, whatever ``tolerance`` is.
 
         Raises `CompileError` where a variable cannot be read by its mean, naming the term.
 

@@ -149,7 +149,7 @@ class _Update:
 
     @property
     def loop(self) -> Any:
-        """What keeps sums up to date from colour to colour, if the update does so."""
+        """The loop that keeps sums up to date from colour to colour, if there is one."""
         return self.step.loop if isinstance(self.step, ByMean) else None
 
     @classmethod

@@ -279,7 +279,7 @@ Own = Callable[[Expr, bool], Expr]
 
 
 def of_label(now: Expr) -> Own:
-    """What an element of label ``now`` has added."""
+    """The contributions of an element of label ``now``."""
 
     def own(value: Expr, there: bool) -> Expr:
         found = substitute(value, {LABEL: now})
@@ -289,7 +289,7 @@ def of_label(now: Expr) -> Own:
 
 
 def _by_shares(shares: Expr, size: int) -> Own:
-    """What an element has added by its shares of so many labels."""
+    """The contributions of an element by its shares of so many labels."""
 
     def own(value: Expr, there: bool) -> Expr:
         if there:

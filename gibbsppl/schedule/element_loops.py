@@ -9,7 +9,7 @@ and the sums, then cost no more for each call than its own entries.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -149,6 +149,18 @@ def _is_of(conditional: Conditional, form: LinearForm) -> bool:
     return all(left == 0 or multiplied_out(left) == 0 for left in found.values())
 
 
+def by_parts(expr: Expr, written: Callable[[Expr], Expr]) -> Expr:
+    """A sum, a product or a whole power with its parts written; `UnsuitedError` for others."""
+    if expr.is_Add or expr.is_Mul or is_whole_power(expr):
+        return expr.func(*map(written, expr.args))
+    raise UnsuitedError
+
+
+def is_whole_power(expr: Expr) -> bool:
+    """Whether an expression is a power with a whole number as its exponent."""
+    return isinstance(expr, sp.Pow) and bool(expr.exp.is_Integer)
+
+
 class _Maker:
     """Writes a slope in terms of maintained values."""
 
@@ -204,21 +216,16 @@ class _Maker:
             return self._given(expr)
         if isinstance(expr, Over):
             return self._summed(expr)
-        if expr.is_Add or expr.is_Mul or (isinstance(expr, sp.Pow) and expr.exp.is_Integer):
-            return expr.func(*map(self._written, expr.args))
-        raise UnsuitedError
+        return by_parts(expr, self._written)
 
     def _given(self, expr: Expr) -> Expr:
         dims = dims_of(expr)
         if dims <= self.over:
             return self._symbol(self.found.rows, expr, "row")
-        if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
-            return self._written(expr.base) ** expr.exp
-        if self.is_data(expr) and not expr.is_Mul and dims <= self.over | self.inner:
+        is_product = expr.is_Mul or is_whole_power(expr)
+        if self.is_data(expr) and not is_product and dims <= self.over | self.inner:
             return self._symbol(self.found.data, expr, "at")
-        if expr.is_Add or expr.is_Mul:
-            return expr.func(*map(self._written, expr.args))
-        raise UnsuitedError
+        return by_parts(expr, self._written)
 
     def _summed(self, expr: Expr) -> Expr:
         own = [leaf for leaf in expr.atoms(Leaf) if leaf.array.name == self.target]

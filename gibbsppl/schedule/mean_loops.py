@@ -20,7 +20,14 @@ from gibbsppl.algebra.ranges import Range, fresh, range_of
 from gibbsppl.derive.contractions import IsData, data_only
 from gibbsppl.derive.multilinear_forms import Entry, LinearForm
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.element_loops import ElementLoop, UnsuitedError, inner_of, outer_of
+from gibbsppl.schedule.element_loops import (
+    ElementLoop,
+    UnsuitedError,
+    by_parts,
+    inner_of,
+    is_whole_power,
+    outer_of,
+)
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.moments import Moment
 from gibbsppl.schedule.steps import Step
@@ -138,22 +145,17 @@ class _Maker:
             return self._given(expr)
         if isinstance(expr, Over):
             return self._summed(expr)
-        if expr.is_Add or expr.is_Mul or (isinstance(expr, sp.Pow) and expr.exp.is_Integer):
-            return expr.func(*map(self._written, expr.args))
-        raise UnsuitedError
+        return by_parts(expr, self._written)
 
     def _given(self, expr: Expr) -> Expr:
-        """What reads no moments of the step's elements: a value by row, or of data by entry."""
+        """A value by row, or of data by entry, where no moments of the step's elements are read."""
         dims = dims_of(expr)
         if dims <= self.over:
             return self._symbol(self.found.rows, expr, "row")
-        if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
-            return self._written(expr.base) ** expr.exp
-        if expr.is_Add or expr.is_Mul:
-            return expr.func(*map(self._written, expr.args))
-        if self.is_data(expr) and dims <= self.over | {self.inner.dim}:
+        has_parts = expr.is_Add or expr.is_Mul or is_whole_power(expr)
+        if not has_parts and self.is_data(expr) and dims <= self.over | {self.inner.dim}:
             return self._symbol(self.found.data, expr, "at")
-        raise UnsuitedError
+        return by_parts(expr, self._written)
 
     def _summed(self, expr: Over) -> Expr:
         """A sum along a row as sums of monomials, each times what does not vary along the row."""

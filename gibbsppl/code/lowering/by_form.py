@@ -282,7 +282,7 @@ def in_lanes(
 
 
 def before_any(w: Workshop, step: FamilyDraw, loop: ByForm) -> list[Expr]:
-    """What all factors but the form's add to the natural parameters."""
+    """The terms of the natural parameters that come from all factors but the form's."""
     found = []
     for j, p in enumerate(step.parameters, 1):
         own = tuple(c for c in p.contributions if c.factor != loop.form.factor)
