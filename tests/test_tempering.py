@@ -581,6 +581,9 @@ def test_values_at_the_last_power_are_of_the_density_to_that_power():
         mass = np.cumsum(weight.sum(axis=1 - axis))
         told = np.array([c.state[name] for c in found])
         below = np.interp(told, grid[name].ravel(), mass / mass[-1])
+        # (normal scores: a spread that is too large, or too small, is seen first in their squares)
+        squares = (special.ndtri(below) ** 2).sum()
+        assert 1e-3 < stats.chi2.cdf(squares, len(told)) < 1 - 1e-3, name
         assert stats.kstest(below, "uniform").pvalue > 1e-3, name
 
 
