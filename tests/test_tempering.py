@@ -380,7 +380,7 @@ def test_tempered_chains_go_from_mode_to_mode_with_the_right_masses():
 @pytest.mark.slow
 def test_masses_of_modes_are_right_to_a_tenth_of_an_error():
     sampler = gp.compile(two_modes())
-    draws = sampler.sample(20_000, chains=4, seed=1, temper=True, progress=False, keep=["mu"])
+    draws = sampler.sample(25_000, chains=4, seed=1, temper=True, progress=False, keep=["mu"])
     crossed = (draws["mu"][..., 0] < draws["mu"][..., 1]).astype(float)
     error = float(mcse_mean(crossed))
 
