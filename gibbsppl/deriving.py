@@ -60,6 +60,7 @@ def scheduled(
         checked_scan(settings["scan"]),
         kernels_of(settings["kernels"]),
         blocks,
+        proposes=not (settings["exact"] or settings["by"]),
     )
     by = settings["by"]
     graph = without_spellings(graph)

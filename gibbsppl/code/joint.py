@@ -22,10 +22,12 @@ from gibbsppl.schedule.moments import Moment, X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 
-def joint_coefficients(module: Module, step: QuadraticDraw, doc: str = "") -> str:
+def joint_coefficients(
+    module: Module, step: QuadraticDraw, doc: str = "", called: str = ""
+) -> str:
     """The function that computes the coefficients of elements, of their squares and products.
 
-    ``doc`` says what they are, if not those of the log density of a draw.
+    ``doc`` says what they are, and ``called`` the name of the function, if not those of a draw.
     """
     writer = _writer(module, step)
     body: list[str | Part] = []
@@ -44,7 +46,7 @@ def joint_coefficients(module: Module, step: QuadraticDraw, doc: str = "") -> st
         f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
     )
     first = with_maintained(module, step)
-    return module.function(module.functions[step.name], doc, writer, body, first)
+    return module.function(called or module.functions[step.name], doc, writer, body, first)
 
 
 def fixed_matrices(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:
@@ -145,7 +147,9 @@ def joint_name(module: Module, step: QuadraticDraw) -> str:
         lines += [f'{inside}{INDENT}"{n}": {_drawn(module, step, n)},' for n in step.variables]
         lines += [f"{inside}}},", f"{inside}["]
         lines += [f"{inside}{INDENT}({_ends(writer, pair)})," for pair in step.pairs]
-        lines += [f"{inside}],", *[f"{inside}in_blocks=True,"] * (step.pencil is not None)]
+        more = ["in_blocks=True,"] * (step.pencil is not None)
+        more += [f"last={step.last!r},"] * bool(step.last)
+        lines += [f"{inside}],", *(f"{inside}{line}" for line in more)]
         return Text("\n".join([*lines, f"{INDENT})"]))
 
     return module.hoisted.add(("joint", step.name), stem, make, step.layout).code

@@ -7,8 +7,9 @@ for); `composed.OFFERED` those that a user may ask for with ``kernels=``.
 
 - draws from families: `exact`, `block` (vectors of one array), both with `closed`; `joint` (several
   arrays)
-- the moments of a conditional, or its mode, instead of a draw: `readings`; `ascent` to the joint
-  mode of several
+- the moments of a conditional, or its mode, instead of a draw: `readings`
+- blocks whose log density is concave in all together, each a `concave_block`: `modal` proposals;
+  `ascent` to the joint mode
 - draws of labels: `labels`, `label_chains`, `scan` (with others integrated out)
 - by the log density, with `by_density`: `adaptive_rejection`; a `move`, by `slice` sampling,
   `random_walk`, `elliptical_slice`, `proposal` or `own` (the user's); `over_relaxed` draws

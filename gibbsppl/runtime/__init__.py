@@ -13,8 +13,9 @@ All that a generated module calls is exported here. The rooms:
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
   matrices, `pencils`, `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
-- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`,
-  `mixtures` of these; of a part of an array, by colour, one by one: `selections`
+- moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks, `walks`,
+  `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by one:
+  `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
@@ -127,6 +128,7 @@ from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
 from gibbsppl.runtime.mixtures import chosen_part
+from gibbsppl.runtime.modal import modal_proposal, of_arrays
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -369,6 +371,7 @@ __all__ = [
     "maximum",
     "minimum",
     "missing_positions",
+    "modal_proposal",
     "modified_half_normal",
     "multinomial",
     "mvnormal",
@@ -376,6 +379,7 @@ __all__ = [
     "normal",
     "normal_cdf",
     "normal_log_cdf",
+    "of_arrays",
     "over_relaxed_mvnormal",
     "over_relaxed_normal",
     "own_move",

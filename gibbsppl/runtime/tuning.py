@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.runtime.modal import Approximation
 from gibbsppl.runtime.moves import Width
 from gibbsppl.runtime.types import Array
 from gibbsppl.runtime.walks import Walk
@@ -31,6 +32,9 @@ ACCEPTED, PROPOSED = "accepted", "proposed"
 # Those that walks of vectors have besides, for each vector.
 MEAN, COVARIANCE, FACTOR, SHAPED = "mean", "covariance", "factor", "shaped"
 OF_VECTORS = (MEAN, COVARIANCE, FACTOR, SHAPED)
+# Those of an `Approximation`: where Newton steps begin, the share of accepted proposals; in loops
+# also the entries of the precision, the last vector, and what holds on of these.
+CENTRE, SHARE, ENTRIES, LAST, PLACED = "centre", "share", "entries", "last", "placed"
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
 # What has the share of the steps of a walk that were accepted since the draw before.
 RATE = ".rate"
@@ -80,6 +84,7 @@ def tuning_arrays(
             value = value * adapting if what == ADAPTS else value
         else:
             value = own.value if what == "width" else getattr(own, what)
+        value = (starts or {}).get(name, 0.0) if value is None else value
         kind = np.int64 if what in WHOLE else np.float64
         found[name] = np.array(np.broadcast_to(value, shape), dtype=kind)
     return found
@@ -95,6 +100,8 @@ def put_tuning(state: dict[str, Any], arrays: Mapping[str, Array]) -> None:
             state[step] = Width(np.array(values), moves, adapting)
         elif what == SCALE:
             state[step] = _walk(step, arrays)
+        elif what == CENTRE:
+            state[step] = _approximation(step, arrays)
 
 
 def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:
@@ -110,3 +117,15 @@ def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:
         if (own := arrays.get(f"{step}.{field}")) is not None:
             setattr(walk, field, np.array(own))
     return walk
+
+
+def _approximation(step: str, arrays: Mapping[str, Array]) -> Approximation:
+    """The tuning of a block's proposals about the mode that loops have left."""
+    centre, share, adapts, moves, accepted, proposed, placed, entries, last = (
+        arrays[f"{step}.{field}"]
+        for field in (CENTRE, SHARE, ADAPTS, MOVES, ACCEPTED, PROPOSED, PLACED, ENTRIES, LAST)
+    )
+    return Approximation(
+        np.array(centre), bool(adapts), int(moves), float(share), float(accepted), int(proposed),
+        np.array(placed), np.array(entries), np.array(last),
+    )  # fmt: skip

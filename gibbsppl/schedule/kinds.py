@@ -124,7 +124,8 @@ class QuadraticDraw(Step):
     """A draw of all elements of several arrays, whose log density is quadratic in them.
 
     ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
-    the precision matrix is factorised; with a ``pencil`` it is diagonalised once instead.
+    the precision matrix is factorised; with a ``pencil`` it is diagonalised once instead. Arrays
+    that come ``last`` are its border, if there are any.
     """
 
     __slots__ = ()

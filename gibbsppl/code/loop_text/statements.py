@@ -54,6 +54,16 @@ PROTOCOLS: Mapping[str, Protocol] = {
         ),
         of_vectors=True,
     ),
+    **{
+        f"modal_{layout}": Protocol(
+            "modal_work",
+            "modal_start",
+            f"modal_{layout}_next",
+            told=("modal_taken", "modal_share"),
+            of_vectors=True,
+        )
+        for layout in ("blocks", "band", "sparse")
+    },
     "concave": Protocol("concave_work", "concave_start", "concave_next"),
     "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
     "walk": Protocol(

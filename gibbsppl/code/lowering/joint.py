@@ -72,14 +72,37 @@ def with_coefficients(
     stored = w.own_dim(f"{stem}_entries", tables.stored + 1)
     filled = w.fresh(f"{stem}_filled")
     w.add(Let(filled, (stored,), ZERO))
+    add_second_degree(w, step, joint, tables, filled)
+    for n, pair in enumerate(step.pairs):
+        _add_beside(w, linear, pair, tables, n, known or {})
+    return whole(filled, stored), whole(linear, drawn), *layout_arguments(w, stem, tables)
+
+
+def add_second_degree(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables, filled: str
+) -> None:
+    """Add the coefficients of squares and products to the entries of the precision."""
     for n, (name, squares) in enumerate(zip(step.variables, step.squares, strict=True)):
         own = tables.arrays[n]
         slots = slots_of(w, joint, own, name, tables.squares[own.start :], tables.stored)
         _add(w, filled, slots, _times(squares, -2), f"{name}_squares", name)
     for n, pair in enumerate(step.pairs):
         _add_pair(w, filled, pair, tables, n)
-        _add_beside(w, linear, pair, tables, n, known or {})
-    found = [whole(filled, stored), whole(linear, drawn)]
+
+
+def add_linear(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables, linear: str
+) -> None:
+    """Add the coefficients of the elements drawn."""
+    for n, (name, p) in enumerate(zip(step.variables, step.linear, strict=True)):
+        own = tables.arrays[n]
+        rows = slots_of(w, joint, own, name, np.arange(own.start, tables.size), tables.size)
+        _add(w, linear, rows, p, f"{name}_linear", name)
+
+
+def layout_arguments(w: Workshop, stem: str, tables: Tables) -> tuple[Argument, ...]:
+    """The arguments of a kernel that say how the precision is stored."""
+    found = []
     for k, value in enumerate(tables.arguments):
         if isinstance(value, np.ndarray):
             span = w.own_dim(f"{stem}_layout_{k}", len(value))
@@ -117,10 +140,7 @@ def _linear(
     drawn = w.own_dim(f"{stem}_drawn", tables.size + 1)
     linear = w.fresh(f"{stem}_linear")
     w.add(Let(linear, (drawn,), ZERO))
-    for n, (name, p) in enumerate(zip(step.variables, step.linear, strict=True)):
-        own = tables.arrays[n]
-        rows = slots_of(w, joint, own, name, np.arange(own.start, tables.size), tables.size)
-        _add(w, linear, rows, p, f"{name}_linear", name)
+    add_linear(w, step, joint, tables, linear)
     return drawn, linear
 
 
@@ -232,14 +252,27 @@ def _draw(
         put_values(w, joint, own, values)
 
 
+def take_values(w: Workshop, joint: Joint, own: Drawn, into: str) -> None:
+    """The elements of one array that are drawn, at their places among all drawn."""
+    target, value, over = _placed(w, joint, own)
+    w.add(Store(Element(into, (target,)), Element(own.name, value), over))
+
+
 def put_values(
     w: Workshop, joint: Joint, own: Drawn, values: str, into: str | None = None
 ) -> None:
     """The values of one array, where they belong: in the array, or in another one."""
-    dims, free, array = w.dims(own.name), joint.drawn[own.name], into or own.name
+    place, indices, over = _placed(w, joint, own)
+    w.add(Store(Element(into or own.name, indices), Element(values, (place,)), over))
+
+
+def _placed(
+    w: Workshop, joint: Joint, own: Drawn
+) -> tuple[Expr, tuple[Expr, ...], tuple[Span, ...]]:
+    """The places of an array's elements among all drawn, and in the array, along spans."""
+    dims, free = w.dims(own.name), joint.drawn[own.name]
     if free.all():
-        put_whole(w, array, dims, values, own.start)
-        return
+        return _place_in_whole(w, dims, own.start), positions(dims), tuple(map(w.span, dims))
     span = w.own_dim(f"{own.name}_put", len(own.positions))
     along = Position(span.dim)
     at_axes = np.unravel_index(own.positions, free.shape)
@@ -247,17 +280,21 @@ def put_values(
         Element(w.given(f"{own.name}_put_{d.name}", (span.dim,), np.asarray(i)), (along,))
         for d, i in zip(dims, at_axes, strict=True)
     )
-    value = Element(values, (Apply("+", (along, Number(own.start))),))
-    w.add(Store(Element(array, indices), value, (span,)))
+    return Apply("+", (along, Number(own.start))), indices, (span,)
 
 
 def put_whole(w: Workshop, array: str, dims: Sequence[Dim], values: str, start: int) -> None:
     """The values of a whole array, which begin at some place of others."""
-    place_in: Expr = Number(start)
+    target, place = Element(array, positions(dims)), _place_in_whole(w, dims, start)
+    w.add(Store(target, Element(values, (place,)), tuple(map(w.span, dims))))
+
+
+def _place_in_whole(w: Workshop, dims: Sequence[Dim], start: int) -> Expr:
+    """The place of each element of a whole array, whose elements begin at some place."""
+    found: Expr = Number(start)
     for d in dims:
-        place_in = _plus_scaled(w, place_in, d, dims)
-    target = Element(array, positions(dims))
-    w.add(Store(target, Element(values, (place_in,)), tuple(map(w.span, dims))))
+        found = _plus_scaled(w, found, d, dims)
+    return found
 
 
 def _plus_scaled(w: Workshop, place_in: Expr, dim: Dim, dims: Sequence[Dim]) -> Expr:
