@@ -89,10 +89,15 @@ def colours_told(colours: Colours | None) -> str:
     >>> colours_told(Pattern((1, 1), 2)), colours_told(OneByOne())
     ('in 2 colours', 'one by one')
     """
-    if isinstance(colours, Pattern | Chart):
+    if isinstance(colours, Pattern | Chart) and not _is_each(colours):
         return f"in {colours.count} colours" if colours.count > 1 else "in 1 colour"
-    why = colours.why if colours is not None else ""
+    why = colours.why if isinstance(colours, OneByOne) else ""
     return f"one by one: {why}" if why else "one by one"
+
+
+def _is_each(colours: Pattern | Chart) -> bool:
+    """Whether each of several elements has a colour of its own."""
+    return isinstance(colours, Chart) and 1 < colours.count == np.sum(colours.table >= 0)
 
 
 def colours_of(graph: Graph, derived: Derived, data: Values) -> Colours | None:

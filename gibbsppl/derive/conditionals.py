@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 
-from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.expressions import Expr, mentions
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.equal_data import with_equal_data
 from gibbsppl.derive.form_facts import shown_by
@@ -31,7 +32,7 @@ from gibbsppl.derive.telescoping import telescoped
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, Role, is_separable, region_of, roles_of, touches
-from gibbsppl.pieces.elements import element_pieces
+from gibbsppl.pieces.elements import element_pieces, idempotent
 from gibbsppl.pieces.gates import Binary, binary_arrays
 from gibbsppl.pieces.limits import Limit, limits_of
 from gibbsppl.pieces.split import Piece, pieces_of, prepared, split
@@ -71,7 +72,8 @@ def _read(
 ) -> Derived:
     """The complete conditional of a statement in the graph as written."""
     region = region_of(graph, statement)
-    formed = _by_form(graph, statement, data, region, 2 if elements else 3)
+    degree = 2 if elements or statement.support.is_binary else 3
+    formed = _by_form(graph, statement, data, region, degree)
     if isinstance(formed, Conditional):
         return formed
     said = _said(graph, statement, binary_arrays(graph, data), region)
@@ -121,7 +123,8 @@ def _by_form(
     None where no factor is a polynomial of at least the given degree in the elements. Forms without
     sums, whose elements may be apart as they are read, are left to others, unless ``plain``.
     """
-    if statement.support.kind != "real" or statement.event:
+    is_binary = statement.support.is_binary
+    if not (statement.support.kind == "real" or is_binary) or statement.event:
         return None
     binary, array = binary_arrays(graph, data), statement.target.array.name
     forms: list[LinearForm] = []
@@ -145,10 +148,29 @@ def _by_form(
     if not forms or not all(map(is_separable, rest)):
         return None
     own = [p for p in element_pieces(rest) if touches(p.views[0], p.over, region)]
+    # (log odds are sums over pairs of gates, too: a form is worth it where it can be kept)
+    if is_binary and not _is_kept(graph, statement, forms, own, region):
+        return None
     own += [p for form in forms for p in form_pieces(form)]
     batch: tuple[Role, ...] = tuple("batch" for _ in statement.target.indices)
+    own = list(idempotent(own, statement.support))
     found = match(graph, statement, tuple(own), limits, batch, data, elements=True)
     return replace(found, forms=tuple(forms)) if isinstance(found, Conditional) else None
+
+
+def _is_kept(
+    graph: Graph,
+    statement: Statement,
+    forms: list[LinearForm],
+    others: list[Piece],
+    region: tuple[Place, ...],
+) -> bool:
+    """Whether the value of one form by row is all that the elements of an array share."""
+    dims = graph.variables[statement.target.array.name].dims
+    whole = tuple(Range(d, 0, graph.sizes[d]) for d in dims)
+    apart = not any(mentions(p.coefficient, (statement.target.array.name,)) for p in others)
+    is_every = statement.known == 0 and region == whole
+    return len(forms) == 1 and bool(forms[0].over) and apart and is_every
 
 
 def move_density(
@@ -173,9 +195,10 @@ def _said(
     graph: Graph, statement: Statement, binary: Binary, region: tuple[Place, ...]
 ) -> _Said:
     """The pieces that mention the elements of a statement, sorted into limits and the rest."""
+    every = pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
     pieces = tuple(
         p
-        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
+        for p in idempotent(every, statement.support)
         if any(touches(view, p.over, region) for view in p.views)
     )
     whole = statement.support.is_discrete
@@ -254,7 +277,8 @@ def _by_element(
     pieces = said.rest
     if all(map(is_separable, pieces)) and not statement.support.is_tied:
         batch: tuple[Role, ...] = tuple("batch" for _ in roles)
-        own = tuple(p for p in element_pieces(pieces) if touches(p.views[0], p.over, region))
+        every = idempotent(element_pieces(pieces), statement.support)
+        own = tuple(p for p in every if touches(p.views[0], p.over, region))
         return match(graph, statement, own, said.limits, batch, data, elements=dependent)
     reason = "a term of the log density holds several elements at once"
     several = tuple(p for p in pieces if len(p.views) > 1)

@@ -2,6 +2,7 @@
 
 Comes in: pieces whose statistics have one view or are products of two. Goes out: pieces with one
 view each; the function of the other view is now part of the coefficient, at its current value.
+Powers of elements that are 0 or 1 are the elements.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+import sympy as sp
 from sympy import Mul
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, substitute
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import Support
 from gibbsppl.pieces.dependence import never_meet
 from gibbsppl.pieces.split import Piece, View
 
@@ -28,6 +31,22 @@ def element_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     for piece in pieces:
         found.extend((piece,) if len(piece.views) == 1 else _parted(piece))
     return tuple(found)
+
+
+def idempotent(pieces: Iterable[Piece], support: Support) -> tuple[Piece, ...]:
+    """The pieces, with ``v**k`` as ``v`` where elements are 0 or 1."""
+    return tuple(map(_idempotent, pieces)) if support.is_binary else tuple(pieces)
+
+
+def _idempotent(piece: Piece) -> Piece:
+    leaves = {view.leaf for view in piece.views if None not in view.indices}
+    powers: dict[Expr, Expr] = {
+        f: f.base
+        for f in Mul.make_args(piece.statistic)
+        if isinstance(f, sp.Pow) and f.base in leaves
+        if f.exp.is_Integer and f.exp.is_positive
+    }
+    return replace(piece, statistic=piece.statistic.xreplace(powers)) if powers else piece
 
 
 def _parted(piece: Piece) -> list[Piece]:

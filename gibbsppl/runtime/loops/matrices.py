@@ -38,7 +38,8 @@ def _by_columns(matrix: Floats) -> bool:
     """The factor column by column, each less what four earlier ones take from it at a time.
 
     A column stands in a row of its own, from its last entry back to the diagonal: all loops then
-    begin at the first entry of a row, and processors carry out several entries at a time.
+    begin at the first entry of a row, and processors carry out several entries at a time. Nothing
+    is taken by columns without an entry there: elements whose gates are shut are tied to no others.
     """
     size = len(matrix)
     last = size - 1
@@ -51,6 +52,8 @@ def _by_columns(matrix: Floats) -> bool:
         for k in range(0, whole, 4):
             a, b = columns[k, last - i], columns[k + 1, last - i]
             c, d = columns[k + 2, last - i], columns[k + 3, last - i]
+            if a == 0.0 and b == 0.0 and c == 0.0 and d == 0.0:  # (NaN is taken along)
+                continue
             for t in range(size - i):
                 columns[i, t] -= (
                     a * columns[k, t]
