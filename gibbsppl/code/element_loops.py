@@ -110,6 +110,8 @@ def _call_lines(
     # (the square of what is 0 or 1 is itself)
     is_binary = step.statement.support.is_binary
     both = "(eta_1[at] + linear + square / 2,)"
+    same = [f"if ({own}[at] == now).all():  # (most stay as they are)", f"{INDENT}continue"]
+    unchanged = same if is_binary else []
     etas = both if is_binary else "(eta_1[at] + linear, eta_2[at] + square / 2)"
     lines = ["at = next(calls)", f"now = {own}[at]"]
     if loop.slope.has(loop.own):
@@ -142,6 +144,7 @@ def _call_lines(
         f"linear = {front}entries.total(slope * {first}) - square * now",
         f"yield at, {etas}",
         *_column_lines(module, step, loop, own),
+        *unchanged,
         f"change = entries.spread({own}[at] - now)",
         "form_at += slope * change",
         f"entries.put({form}, form_at)",

@@ -34,7 +34,7 @@ from gibbsppl.code.arrays.expressions import (
     total,
 )
 from gibbsppl.code.arrays.groups import Hot
-from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
+from gibbsppl.code.arrays.statements import Add, Argument, Choice, Draw, Let, Store
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
@@ -198,12 +198,22 @@ class _Column:
             assert isinstance(now, Element)
             w.add(Store(now, target))
         w.add(Add(change, (), target, ()))
-        moved = product([slope, Element(change)])
+        with w.apart() as updates:
+            self.update(form, slope, Element(change))
+        if is_binary:  # (most stay as they are)
+            w.add(Choice(Apply("equals", (Element(change), ZERO)), (tuple(updates), ())))
+        else:
+            w.add(*updates)
+
+    def update(self, form: Element, slope: Element, change: Element) -> None:
+        """What the change of an element changes."""
+        w = self.w
+        moved = product([slope, change])
         w.add(Add(self.kept.name, form.indices, moved, self.lanes, self.kept.factor))
         for e, symbol in self.loop.sums.items() if self.sums else ():
             there = self.placed(Element(self.sums[symbol], self.rows))
             assert isinstance(there, Element)
-            moved = product([self.change_of(e), Element(change)])
+            moved = product([self.change_of(e), change])
             w.add(Add(there.array, there.indices, moved, self.lanes))
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gibbsppl.runtime.types import Floats
+from gibbsppl.runtime.types import Floats, Ints
 
 from . import kernel
 
@@ -29,8 +29,62 @@ def cholesky(matrix: Floats) -> None:
 
 @kernel
 def factorised(matrix: Floats) -> bool:
-    """Whether a matrix is positive definite; its lower Cholesky factor in place of it, if so."""
-    return _by_columns(matrix) if len(matrix) >= LEAST_COLUMNS else _by_entries(matrix)
+    """Whether a matrix is positive definite; its lower Cholesky factor in place of it, if so.
+
+    Elements that are tied to no others, as weights are whose gates are shut, are left out of the
+    matrix that is factorised.
+    """
+    size = len(matrix)
+    if size < LEAST_COLUMNS:
+        return _by_entries(matrix)
+    tied = np.empty(size, np.int64)
+    count = _tied(matrix, tied)
+    if count == size:
+        return _by_columns(matrix)
+    for i in range(size):
+        if not matrix[i, i] > 0.0:
+            return False
+    own = np.empty((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            own[i, j] = matrix[tied[i], tied[j]]
+    if not (_by_columns(own) if count >= LEAST_COLUMNS else _by_entries(own)):
+        return False
+    for i in range(size):
+        matrix[i, i] = np.sqrt(matrix[i, i])
+    for i in range(count):
+        for j in range(i + 1):
+            matrix[tied[i], tied[j]] = own[i, j]
+    return True
+
+
+@kernel
+def _tied(matrix: Floats, tied: Ints) -> int:
+    """The number of elements with entries off the diagonal, and (in a list) which these are.
+
+    (A matrix without zeros is told by the first entry of each row.)
+    """
+    size = len(matrix)
+    is_tied = np.zeros(size, np.bool_)
+    for i in range(size):
+        for j in range(i):
+            if matrix[i, j] != 0.0:
+                is_tied[i] = is_tied[j] = True
+                break
+    count = 0
+    for i in range(size):
+        count += is_tied[i]
+    if count < size:
+        for i in range(size):
+            if is_tied[i]:
+                for j in range(i):
+                    is_tied[j] |= matrix[i, j] != 0.0
+    count = 0
+    for i in range(size):
+        if is_tied[i]:
+            tied[count] = i
+            count += 1
+    return count
 
 
 @kernel
@@ -38,8 +92,7 @@ def _by_columns(matrix: Floats) -> bool:
     """The factor column by column, each less what four earlier ones take from it at a time.
 
     A column stands in a row of its own, from its last entry back to the diagonal: all loops then
-    begin at the first entry of a row, and processors carry out several entries at a time. Nothing
-    is taken by columns without an entry there: elements whose gates are shut are tied to no others.
+    begin at the first entry of a row, and processors carry out several entries at a time.
     """
     size = len(matrix)
     last = size - 1
@@ -52,8 +105,6 @@ def _by_columns(matrix: Floats) -> bool:
         for k in range(0, whole, 4):
             a, b = columns[k, last - i], columns[k + 1, last - i]
             c, d = columns[k + 2, last - i], columns[k + 3, last - i]
-            if a == 0.0 and b == 0.0 and c == 0.0 and d == 0.0:  # (NaN is taken along)
-                continue
             for t in range(size - i):
                 columns[i, t] -= (
                     a * columns[k, t]
