@@ -104,10 +104,13 @@ def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
     (entry,) = form.entries
     if not _is_of(step.conditional, form):
         return None
-    try:
-        return _Maker(graph, form, entry, outer).loop()
-    except UnsuitedError:
-        return None
+    # (what else is read along an outer axis is not by column)
+    for axes in dict.fromkeys((outer, ())):
+        try:
+            return _Maker(graph, form, entry, axes).loop()
+        except UnsuitedError:
+            continue
+    return None
 
 
 def outer_of(

@@ -54,6 +54,13 @@ PROTOCOLS: Mapping[str, Protocol] = {
         ),
         of_vectors=True,
     ),
+    "swap": Protocol(
+        "swap_work",
+        "swap_start",
+        "swap_next",
+        told=("swap_taken", "swap_density", "swap_made"),
+        of_vectors=True,
+    ),
     "concave": Protocol("concave_work", "concave_start", "concave_next"),
     "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
     "walk": Protocol(
