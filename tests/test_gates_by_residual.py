@@ -51,7 +51,7 @@ def loadings():
 
 def members():
     """Elements that an index of data shows, two by row."""
-    found = RNG.integers(3, size=(ROWS, 2)) + [0, 3]
+    found = RNG.integers(3, size=(ROWS, 2)) + np.array([0, 3])
     with gp.Model(coords={"i": ROWS, "slot": 2, "member": 6}, name="members") as model:
         of = gp.Index("of", found, of="member", dims=("i", "slot"))
         gate = gp.Bernoulli("gate", 0.4, dims="member")
