@@ -187,6 +187,9 @@ def backward(lower: Floats, right: Floats) -> None:
 def forward_rows(lower: Floats, rows: Floats) -> None:
     """``L^-1 rows``, in place of a matrix."""
     count = rows.shape[1]
+    if count == 1:
+        forward(lower, rows.reshape(len(rows)))
+        return
     for i in range(len(lower)):
         for j in range(i):
             for k in range(count):
