@@ -226,15 +226,13 @@ def gates():
     """Spike and slab regressions: more columns than rows, and fewer."""
     for rows, columns in ((200, 500), (442, 10), (2000, 50)):
         x, y = gates_by_hand.data(rows, columns)
-        rng, state = np.random.default_rng(1), (np.zeros(columns + 1), np.zeros(columns), np.ones(1))
-        parts = rng, gates_by_hand.prepare(x, y), (0.05, 4.0, 0.01, 0.01), state
-        hand = by_hand(gates_by_hand.sweep, *parts)
+        state = np.zeros(columns + 1), np.zeros(columns), np.ones(1)
+        parts = gates_by_hand.prepare(x, y), (0.05, 4.0, 0.01, 0.01), state
+        hand = by_hand(gates_by_hand.sweep, np.random.default_rng(1), *parts)
         names = [f"x{j}" for j in range(columns)]
         model = spike_and_slab.model(x=x, y=y, columns=names, inclusion=0.05)
-        title, settings = f"gates, {rows} x {columns}", {"warmup": 200}
-        counts = (200, 200)
-        ours = in_loops(model, **settings)
-        yield beside(title, "by hand", ours, hand, counts=counts, most=1.5)
+        title, ours = f"gates, {rows} x {columns}", in_loops(model, warmup=200)
+        yield beside(title, "by hand", ours, hand, counts=(200, 200), most=1.5)
         array = in_numpy(model, warmup=20)
         yield beside(title, "NumPy, sweep", ours, array, counts=(200, 20), least=1)
 
