@@ -76,8 +76,19 @@ def tied_before():
     """A prior that ties gates beside the residual."""
     with gp.Model(coords={"i": ROWS, "j": COLUMNS}, name="tied before") as model:
         design = gp.Data("design", X, dims=("i", "j"))
+        gate = gp.Bernoulli("gate", 0.7, dims="j")
+        gp.Potential("few", -0.1 * gate.sum("j") ** 2)
+        beta = gp.Normal("beta", 0, tau=0.5, dims="j")
+        gp.Normal("y", design @ (gate * beta), tau=2, dims="i", observed=Y)
+    return model
+
+
+def pairs_before():
+    """A prior that ties neighbours beside the residual."""
+    with gp.Model(coords={"i": ROWS, "j": COLUMNS}, name="pairs before") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
         gate = gp.Bernoulli("gate", 0.3, dims="j")
-        gp.Potential("few", -0.5 * gate.sum("j") ** 2)
+        gp.Potential("near", 0.7 * gate * gate.lag("j"))
         beta = gp.Normal("beta", 0, tau=0.5, dims="j")
         gp.Normal("y", design @ (gate * beta), tau=2, dims="i", observed=Y)
     return model
@@ -95,8 +106,8 @@ def partly_known():
 
 # The models, and whether a residual is kept.
 MODELS = {
-    **dict.fromkeys((regression, logit, loadings, members), True),
-    **dict.fromkeys((two_outputs, tied_before, partly_known), False),
+    **dict.fromkeys((regression, logit, loadings, members, tied_before, pairs_before), True),
+    **dict.fromkeys((two_outputs, partly_known), False),
 }
 
 
@@ -132,7 +143,8 @@ def test_gates_that_no_row_shows_together_are_drawn_in_one_call():
     assert step_of(sampled(loadings)).colours.count == 2
     assert isinstance(step_of(sampled(regression)).colours, Chart)
     assert "one by one" in str(sampled(regression))
-    assert step_of(sampled(tied_before)).colours == OneByOne()
+    assert step_of(sampled(tied_before)).colours.count == COLUMNS
+    assert step_of(sampled(two_outputs)).colours == OneByOne()
 
 
 @pytest.mark.parametrize("model", [m for m, is_kept in MODELS.items() if is_kept])

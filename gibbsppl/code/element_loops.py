@@ -7,7 +7,6 @@ elements' changes to the values of the form and of the sums.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
 import sympy as sp
@@ -40,9 +39,7 @@ from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import colours_name
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.model.graph import PLAIN, Variable
-from gibbsppl.schedule.element_loops import (
-    ElementLoop,
-)
+from gibbsppl.schedule.element_loops import ElementLoop, is_tied_otherwise, others_of
 from gibbsppl.schedule.kinds import FamilyDraw, Single
 from gibbsppl.schedule.mean_loops import ByForm
 from gibbsppl.schedule.steps import Step
@@ -61,8 +58,9 @@ def by_form(module: Module, step: FamilyDraw, name: str) -> str:
     kept = next(k for k in module.kept if k.form == loop.form.form)
     writer = column_writer(module, step, loop)
     form = module.names.of(kept.name)
-    body = prior_lines(writer, step, loop)
-    numbers = set()
+    prior, numbers = prior_lines(writer, step, loop), set[str]()
+    is_tied = is_tied_otherwise(step, loop.form)
+    body = [] if is_tied else prior
     for local in ("curvature", "constant") if loop.form.constant != 0 else ("curvature",):
         code, is_number = rows_text(writer, loop, getattr(loop.form, local))
         body.append(f"{local} = {code}")
@@ -76,6 +74,7 @@ def by_form(module: Module, step: FamilyDraw, name: str) -> str:
     body += [f'{form} = s["{kept.name}"].reshape(-1)']
     rests, others = _rests(module, step, loop) if loop.rest else ([], {})
     once = _call_lines(module, step, loop, form, rests, numbers)
+    once = [*prior, *once] if is_tied else once
     entries, every_call = entries_names(module, step, loop)
     tables = [at_entries(module, writer, loop, e, entries) for e in loop.data]
     tables += [n for n in others.values() if n not in tables]
@@ -218,8 +217,7 @@ def prior_lines(writer: Writer, step: FamilyDraw, loop: ByForm) -> list[str]:
     """Lines that compute the contributions of all factors but the form's."""
     lines = []
     for n, parameter in enumerate(step.parameters, 1):
-        rest = tuple(c for c in parameter.contributions if c.factor != loop.form.factor)
-        others = replace(parameter, contributions=rest)
+        others = others_of(parameter, loop.form)
         lines += parameter_part(writer, f"eta_{n}", others, full=True).lines(writer)
     return lines
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 
-from gibbsppl.algebra.expressions import Expr, mentions
+from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.equal_data import with_equal_data
@@ -136,10 +136,12 @@ def _by_form(
             continue
         form = linear_form(graph, statement, factor, density)
         is_sum = isinstance(form, LinearForm) and any(e.ranges for e in form.entries)
-        if isinstance(form, LinearForm) and not is_sum and not plain:
+        left = not is_sum and (is_binary or (isinstance(form, LinearForm) and not plain))
+        facts = shown_by(form, graph, data) if isinstance(form, LinearForm) and not left else form
+        # (pairs of gates are read otherwise: no form has to be found)
+        if left or (is_binary and (not factor.over or isinstance(facts, NotMultilinear))):
             pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
             continue
-        facts = shown_by(form, graph, data) if isinstance(form, LinearForm) else form
         if isinstance(form, NotMultilinear) or isinstance(facts, NotMultilinear):
             return facts if isinstance(facts, NotMultilinear) else None
         forms.append(form)
@@ -149,7 +151,7 @@ def _by_form(
         return None
     own = [p for p in element_pieces(rest) if touches(p.views[0], p.over, region)]
     # (log odds are sums over pairs of gates, too: a form is worth it where it can be kept)
-    if is_binary and not _is_kept(graph, statement, forms, own, region):
+    if is_binary and not _is_kept(graph, statement, forms, region):
         return None
     own += [p for form in forms for p in form_pieces(form)]
     batch: tuple[Role, ...] = tuple("batch" for _ in statement.target.indices)
@@ -162,15 +164,12 @@ def _is_kept(
     graph: Graph,
     statement: Statement,
     forms: list[LinearForm],
-    others: list[Piece],
     region: tuple[Place, ...],
 ) -> bool:
-    """Whether the value of one form by row is all that the elements of an array share."""
+    """Whether all elements of an array are drawn by the value of one form by row."""
     dims = graph.variables[statement.target.array.name].dims
     whole = tuple(Range(d, 0, graph.sizes[d]) for d in dims)
-    apart = not any(mentions(p.coefficient, (statement.target.array.name,)) for p in others)
-    is_every = statement.known == 0 and region == whole
-    return len(forms) == 1 and bool(forms[0].over) and apart and is_every
+    return len(forms) == 1 and statement.known == 0 and region == whole
 
 
 def move_density(

@@ -28,6 +28,7 @@ from gibbsppl.derive.readings import alpha
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.elements import idempotent
 from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -91,6 +92,18 @@ class ElementLoop:
         return (self.entry.view.array.name,)
 
 
+def others_of(parameter: NaturalParameter, form: LinearForm) -> NaturalParameter:
+    """A natural parameter by all factors but that of a form."""
+    rest = (c for c in parameter.contributions if c.factor != form.factor)
+    return replace(parameter, contributions=tuple(rest))
+
+
+def is_tied_otherwise(step: FamilyDraw, form: LinearForm) -> bool:
+    """Whether elements are tied by other factors as well as by a form."""
+    rest = (c for p in step.parameters for c in others_of(p, form).contributions)
+    return any(mentions(c.value, step.variables) for c in rest)
+
+
 class UnsuitedError(Exception):
     """Raised where an expression is not made of values that can be kept up to date."""
 
@@ -98,7 +111,11 @@ class UnsuitedError(Exception):
 def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
     """The loop by which a step maintains shared values; None where everything is computed anew."""
     graph = schedule.graph_of(step)
-    if not isinstance(step, FamilyDraw) or (outer := outer_of(graph, step, step.variables)) is None:
+    if not isinstance(step, FamilyDraw):
+        return None
+    # (gates may be tied by other terms as well, which are computed for each element then)
+    tied = () if step.statement.support.is_binary else step.variables
+    if (outer := outer_of(graph, step, tied)) is None:
         return None
     (form,) = step.conditional.forms
     (entry,) = form.entries

@@ -35,11 +35,17 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.groups import Hot
 from gibbsppl.code.arrays.statements import Add, Argument, Choice, Draw, Let, Store
-from gibbsppl.code.lowering.parameters import parameter
+from gibbsppl.code.lowering.parameters import by_element, parameter
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
-from gibbsppl.schedule.element_loops import ElementLoop, Kept, kept_forms
+from gibbsppl.schedule.element_loops import (
+    ElementLoop,
+    Kept,
+    is_tied_otherwise,
+    kept_forms,
+    others_of,
+)
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.mean_loops import ByForm
 
@@ -326,8 +332,8 @@ def in_lanes(
 
 def before_any(w: Workshop, step: FamilyDraw, loop: ByForm) -> list[Expr]:
     """The terms of the natural parameters that come from all factors but the form's."""
-    found = []
-    for j, p in enumerate(step.parameters, 1):
-        own = tuple(c for c in p.contributions if c.factor != loop.form.factor)
-        found.append(parameter(w, replace(p, contributions=own), f"{step.variables[0]}_eta_{j}"))
-    return found
+    others = [others_of(p, loop.form) for p in step.parameters]
+    if is_tied_otherwise(step, loop.form):  # (each is computed where its element is drawn)
+        return [by_element(w, p) for p in others]
+    stem = f"{step.variables[0]}_eta"
+    return [parameter(w, p, f"{stem}_{j}") for j, p in enumerate(others, 1)]

@@ -1,8 +1,8 @@
 """Values of multilinear forms, residuals say, that a sweep keeps up to date.
 
-A form is computed once a sweep, before the first step that reads it. Draws of single elements, in which it is linear, read it instead of
-all that it is made of, and add to it what they have changed; so do draws of whole arrays in which
-it is linear.
+A form is computed once a sweep, before the first step that reads it. Draws of single elements, in
+which it is linear, read it instead of all that it is made of, and add to it what they have changed;
+so do draws of whole arrays in which it is linear.
 """
 
 from __future__ import annotations
