@@ -139,6 +139,15 @@ def test_gates_in_loops_are_those_in_numpy(model):
         assert beside(sampler, state, rng).far == []
 
 
+def test_of_many_rows_log_odds_are_sums_over_pairs(monkeypatch):
+    monkeypatch.setattr(conditionals, "MOST_KEPT", ROWS * COLUMNS - 1)
+    sampler = only_gates(prior=0.43)
+
+    assert element_loop(sampler.schedule, step_of(sampler)) is None
+    assert sampler.verify().proved
+    assert sampler.transition_matrix().passed
+
+
 def test_gates_that_no_row_shows_together_are_drawn_in_one_call():
     assert step_of(sampled(loadings)).colours.count == 2
     assert isinstance(step_of(sampled(regression)).colours, Chart)

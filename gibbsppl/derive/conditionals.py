@@ -10,7 +10,7 @@ the conditional.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, prod
 
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.ranges import Range
@@ -36,6 +36,10 @@ from gibbsppl.pieces.elements import element_pieces, idempotent
 from gibbsppl.pieces.gates import Binary, binary_arrays
 from gibbsppl.pieces.limits import Limit, limits_of
 from gibbsppl.pieces.split import Piece, pieces_of, prepared, split
+
+# Gates are drawn by a residual where rows see them at so many positions at most, of each of which
+# NumPy keeps what it reads there; beyond, by sums over pairs of columns.
+MOST_KEPT = 1 << 24
 
 Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 
@@ -137,6 +141,7 @@ def _by_form(
         form = linear_form(graph, statement, factor, density)
         is_sum = isinstance(form, LinearForm) and any(e.ranges for e in form.entries)
         left = not is_sum and (is_binary or (isinstance(form, LinearForm) and not plain))
+        left = left or (is_binary and isinstance(form, LinearForm) and _positions(form) > MOST_KEPT)
         facts = shown_by(form, graph, data) if isinstance(form, LinearForm) and not left else form
         # (pairs of gates are read otherwise: no form has to be found)
         if left or (is_binary and (not factor.over or isinstance(facts, NotMultilinear))):
@@ -158,6 +163,11 @@ def _by_form(
     own = list(idempotent(own, statement.support))
     found = match(graph, statement, tuple(own), limits, batch, data, elements=True)
     return replace(found, forms=tuple(forms)) if isinstance(found, Conditional) else None
+
+
+def _positions(form: LinearForm) -> int:
+    """The number of positions at which rows see elements."""
+    return sum(prod(map(len, (*form.over, *e.ranges))) for e in form.entries)
 
 
 def _is_kept(
