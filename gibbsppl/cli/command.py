@@ -43,6 +43,7 @@ KERNELS = {
     "random-walk": "RandomWalk",
     "adaptive-rejection": "AdaptiveRejection",
     "over-relaxed": "OverRelaxed",
+    "swap": "Swap",
 }
 
 

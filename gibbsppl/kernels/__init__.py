@@ -12,7 +12,8 @@ for); `composed.OFFERED` those that a user may ask for with ``kernels=``.
   `ascent` to the joint mode
 - draws of labels: `labels`, `label_chains`, `scan` (with others integrated out)
 - by the log density, with `by_density`: `adaptive_rejection`; a `move`, by `slice` sampling,
-  `random_walk`, `elliptical_slice`, `proposal` or `own` (the user's); `over_relaxed` draws
+  `random_walk`, `elliptical_slice`, `swap` of labels, `proposal` or `own` (the user's);
+  `over_relaxed` draws
 - `exactly`: the exact draw by name; `composed`: cycles and mixtures of kernels
 
 What a step is, `Step`, and what a kernel asked for is, `Kernel`, are in `gibbsppl.schedule`; what
@@ -31,6 +32,7 @@ from gibbsppl.kernels.own import Own
 from gibbsppl.kernels.proposal import Proposal
 from gibbsppl.kernels.random_walk import RandomWalk
 from gibbsppl.kernels.slice import Slice
+from gibbsppl.kernels.swap import Swap
 from gibbsppl.schedule.kernel import Kernel
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "Proposal",
     "RandomWalk",
     "Slice",
+    "Swap",
     "kernels_of",
 ]
 

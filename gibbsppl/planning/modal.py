@@ -27,8 +27,8 @@ from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
 
 # So many elements at most are proposed at once: of more, fewer proposals are accepted. (Blocks of
-# up to 25 effects and coefficients were drawn four to ten times as fast in seeds, salm, surgical; but
-# of the 22 of leukfr 6 % of proposals were accepted, and chains did not move.)
+# up to 25 effects and coefficients were drawn four to ten times as fast in seeds, salm, surgical;
+# of the 22 of leukfr, though, 6 % of proposals were accepted, and chains did not move.)
 MOST_PROPOSED = 8
 
 Drawn = Derived | Scan | ChainConditional | JointDraw

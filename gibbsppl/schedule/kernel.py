@@ -20,7 +20,7 @@ class Kernel:
     elements of one colour may be moved at once. ``takes_all``: all elements of a step are moved as
     one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
     probabilities of steps between labels are known. ``by_element``: all elements are moved as one
-    array, but each is accepted alone.
+    array, but each is accepted alone. ``proposals``: so many are made in each sweep.
     """
 
     __slots__ = ()
@@ -31,6 +31,7 @@ class Kernel:
     accepts = False
     enumerates = False
     by_element = False
+    proposals: int = 1
 
     @property
     def function(self) -> Any | None:

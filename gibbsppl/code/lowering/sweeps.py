@@ -42,13 +42,15 @@ def lowered(
     w = Workshop.of(schedule, data, constants)
     for part in schedule.parts:
         computed(w, part)
-    w.forms = begin_forms(w)
+    if is_fit:
+        begin_forms(w)
     put_off: tuple[str, ...] = ()
     if schedule.units:
         lower_units(w, _lower)
     else:
         put_off = tuple(deferred(schedule))
         for turn in schedule.turns(range(len(schedule.steps))):
+            begin_forms(w, [schedule.step(n) for n in names_of(turn)])
             if names_of(turn)[0] in put_off:
                 _lower_deferred(w, turn, put_off)
             else:
