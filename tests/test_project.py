@@ -35,7 +35,7 @@ LAYERS = (
     ("planning",),
     ("initial", "atlas"),
     ("checks", "cache", "predict", "settings"),
-    ("comparison", "deriving", "fits", "tempering"),
+    ("comparing", "deriving", "fits", "tempering"),
     ("sampler",),
     ("compiling",),
     ("cli",),
