@@ -16,7 +16,7 @@ from gibbsppl.errors import RunError
 def pumps():
     """Rates with a Gamma prior, whose shape is in no family."""
     with gp.Model(name="pumps", coords={"pump": 5}) as model:
-        alpha, beta = gp.Exponential("alpha", 1), gp.Gamma("beta", 0.1, rate=1)
+        alpha, beta = gp.Exponential("alpha", rate=1), gp.Gamma("beta", 0.1, rate=1)
         theta = gp.Gamma("theta", alpha, rate=beta, dims="pump")
         time = gp.Data("time", [94.3, 15.7, 62.9, 126.0, 5.2], dims="pump")
         gp.Poisson("failures", theta * time, dims="pump", observed=[5, 1, 5, 14, 3])

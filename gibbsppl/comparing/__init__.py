@@ -5,5 +5,5 @@
   error
 - `variants`: changes of the settings that a sampler may gain by
 - `tournament`: the best of many variants and of combinations of these, by pilots
-- `methods` of a sampler: `costs`, `compare`, `tuned`
+- the `methods` of a sampler that ask for these
 """

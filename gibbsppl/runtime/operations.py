@@ -3,7 +3,11 @@
 One operation is what an addition or a multiplication in a sum takes, each after the one before. The
 figures of functions and of draws are times in such units, all at arguments of ordinary size on one
 machine, as `tests/benchmarks/operations.py` finds them; those of kernels of vectors and matrices
-are counts of what they do.
+are counts of what they do, with factors fitted to times of sizes 3, 10 and 40.
+
+An operation took 0.58 ns there. Sweeps of the 38 models of `models/`, compiled, take 0.11 to 1.3 ns
+an operation, 29 of them within a factor of two of 0.58: less where a processor takes several
+positions at once (mixtures, counts shared out), more where arrays are small.
 """
 
 from __future__ import annotations
