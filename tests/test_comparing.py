@@ -51,7 +51,8 @@ def test_a_step_that_loops_do_not_have_is_not_counted_and_says_why():
     sampler = pumps()
     own = sampler._with(kernels={"alpha": kept}).costs()
 
-    assert math.isnan(own["alpha"].operations) and math.isnan(own.operations)
+    assert math.isnan(own["alpha"].operations)
+    assert math.isnan(own.operations)
     assert "a function in Python" in own["alpha"].reason
     assert own["theta"] == sampler.costs()["theta"]
     assert "alpha: not counted: " in str(own)
