@@ -20,6 +20,7 @@ All that a generated module calls is exported here. The rooms:
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
   `eliminations` and `position_tables` that they read, `tuning` of moves as arrays, `kernel_costs`
+  and `operations` of what they call
 - what the next process finds: `cache_folder`, `kept_modules` with what was compiled of them
 - types of arguments and results: `types`
 """

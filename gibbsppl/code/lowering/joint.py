@@ -24,6 +24,7 @@ from gibbsppl.code.arrays.expressions import (
     product,
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
+from gibbsppl.code.lowering.joint_lengths import numbers_in_dims
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.workshop import Workshop, positions
@@ -105,7 +106,8 @@ def layout_arguments(w: Workshop, stem: str, tables: Tables) -> tuple[Argument, 
     found = []
     for k, value in enumerate(tables.arguments):
         if isinstance(value, np.ndarray):
-            span = w.own_dim(f"{stem}_layout_{k}", len(value))
+            of_all = map(w.dims, step.variables) if len(value) == joint.size else None
+            span = w.own_dim(f"{stem}_layout_{k}", len(value), of_all)
             found.append(whole(w.given(f"{stem}_layout_{k}", (span.dim,), value), span))
         else:
             found.append(Argument(Number(int(value))))
@@ -126,7 +128,8 @@ def _with_pencil(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
         w.add(Store(Element(scales, (Number(k),)), w.expr(scale)))
     found = [whole(linear, drawn), whole(scales, count)]
     for k, values in enumerate(pencil_tables(pencil)):
-        spans = [w.own_dim(f"{stem}_pencil_{k}_{a}", n) for a, n in enumerate(values.shape)]
+        of_all = list(map(w.dims, step.variables)) if values.shape == (joint.size,) else None
+        spans = [w.own_dim(f"{stem}_pencil_{k}_{a}", n, of_all) for a, n in enumerate(values.shape)]
         name = w.given(f"{stem}_pencil_{k}", tuple(s.dim for s in spans), values)
         found.append(whole(name, *spans))
     _draw(w, step, joint, "pencil", tuple(found), tables.arrays)
@@ -137,7 +140,7 @@ def _linear(
 ) -> tuple[Span, str]:
     """The coefficients of the elements drawn, and the dim along them."""
     stem = "_".join(step.variables)
-    drawn = w.own_dim(f"{stem}_drawn", tables.size + 1)
+    drawn = w.own_dim(f"{stem}_drawn", tables.size + 1, (*map(w.dims, step.variables), ()))
     linear = w.fresh(f"{stem}_linear")
     w.add(Let(linear, (drawn,), ZERO))
     add_linear(w, step, joint, tables, linear)
@@ -197,7 +200,7 @@ def _times(p: NaturalParameter, number: int) -> NaturalParameter:
 
 def _of_pair(w: Workshop, pair: Pair, stem: str, values: np.ndarray) -> Element:
     """The element of a table for each position of a pair."""
-    axes = [w.own_dim(f"{stem}_{r.dim.name}", len(r)).dim for r in pair.place]
+    axes = [w.own_dim(f"{stem}_{r.dim.name}", len(r), [(r.dim,)]).dim for r in pair.place]
     table = w.given(stem, tuple(axes), short(values))
     return Element(table, tuple(Position(r.dim.name, -r.start) for r in pair.place))
 
@@ -243,11 +246,13 @@ def _draw(
 ) -> None:
     """The draw, and its values where they belong."""
     stem = "_".join(step.variables)
-    span = w.own_dim(f"{stem}_values", joint.size)
+    span = w.own_dim(f"{stem}_values", joint.size, map(w.dims, step.variables))
     values = w.fresh(f"{stem}_values_drawn")
     w.add(Let(values, (span,), ZERO, is_empty=True))
     out = Element(values, (Position(span.dim),))
     w.add(Draw((out,), kernel, arguments, own=(span,), note=step.name))
+    numbers = numbers_in_dims(joint, {n: w.dims(n) for n in joint.arrays})
+    w.lengths |= {f"{values} {n}": dims for n, dims in numbers.items()}
     for own in arrays:
         put_values(w, joint, own, values)
 
