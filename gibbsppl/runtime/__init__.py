@@ -14,8 +14,8 @@ All that a generated module calls is exported here. The rooms:
   matrices, `pencils`, `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks, `walks`,
-  `swaps`, `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by
-  one: `selections`
+  `swaps`, `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour,
+  one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,

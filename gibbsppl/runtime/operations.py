@@ -225,6 +225,10 @@ KERNELS: Mapping[str, Kernel] = {
     "walk_vector": Kernel(
         lambda now, *_: CALL + now.count * (NORMAL + 20) + now.count * now.count * 4, 2
     ),
+    # (Newton steps, two or three, each of a factor; the log density at both ends)
+    **{f"modal_{how}": Kernel(lambda _, __, ___, *given, of=of: of(*given) * 4, 4)
+       for how, of in (("blocks", _blocks), ("band", _band), ("sparse", _sparse))},
+    "swap": Kernel(lambda now, *_: CALL + now.count * 4, 2),
     # of vectors and matrices
     "dirichlet": _each(66),
     "multinomial": Kernel(lambda eta_1, *_: 600 + eta_1.count * 22),

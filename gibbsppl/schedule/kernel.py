@@ -21,8 +21,8 @@ class Kernel:
     one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
     probabilities of steps between labels are known. ``by_element``: all elements are moved as one
     array, but each is accepted alone. ``proposals``: so many are made in each sweep.
-    ``by_log_density``: with its default settings it may move any real variable that is in no family,
-    by its log density.
+    ``by_log_density``: with its default settings it may move any real variable that is in no
+    family, by its log density.
     """
 
     __slots__ = ()

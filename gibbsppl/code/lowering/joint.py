@@ -76,7 +76,7 @@ def with_coefficients(
     add_second_degree(w, step, joint, tables, filled)
     for n, pair in enumerate(step.pairs):
         _add_beside(w, linear, pair, tables, n, known or {})
-    return whole(filled, stored), whole(linear, drawn), *layout_arguments(w, stem, tables)
+    return whole(filled, stored), whole(linear, drawn), *layout_arguments(w, step, joint, tables)
 
 
 def add_second_degree(
@@ -101,9 +101,11 @@ def add_linear(
         _add(w, linear, rows, p, f"{name}_linear", name)
 
 
-def layout_arguments(w: Workshop, stem: str, tables: Tables) -> tuple[Argument, ...]:
+def layout_arguments(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables
+) -> tuple[Argument, ...]:
     """The arguments of a kernel that say how the precision is stored."""
-    found = []
+    stem, found = "_".join(step.variables), []
     for k, value in enumerate(tables.arguments):
         if isinstance(value, np.ndarray):
             of_all = map(w.dims, step.variables) if len(value) == joint.size else None

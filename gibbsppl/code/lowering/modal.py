@@ -54,7 +54,9 @@ def lower_modal(
     """A step of all elements of several arrays; ``fixed``: all else is data."""
     joint = joint_in(w.constants, step.variables)
     tables, stem = tables_of(joint), "_".join(step.variables)
-    span, drawn = w.own_dim(f"{stem}_moved", joint.size), w.own_dim(f"{stem}_drawn", joint.size + 1)
+    dims = tuple(map(w.dims, step.variables))
+    span = w.own_dim(f"{stem}_moved", joint.size, dims)
+    drawn = w.own_dim(f"{stem}_drawn", joint.size + 1, (*dims, ()))
     stored = w.own_dim(f"{stem}_entries", tables.stored + 1)
     now, base, noise, tried = (
         local_for(w, f"{stem}_{n}", (span,), "float") for n in ("before", "base", "step", "tried")
@@ -86,7 +88,7 @@ def lower_modal(
         *(whole(x.array, span) for x in (now, base, noise)),
         whole(filled.array, stored),
         whole(linear, drawn),
-        *layout_arguments(w, stem, tables),
+        *layout_arguments(w, step, joint, tables),
         whole(diagonal, span),
         whole(centre.array, span),
         whole(last.array, span),
