@@ -329,6 +329,7 @@ UNCOMPARED = frozenset(
     (
         *("s", "c", "kernel", "proposal", "function", "fixed"),
         *("kept", "squares", "joint", "given", "walk", "share", "shares", "line"),
+        *("local", "along"),
     )
 )
 

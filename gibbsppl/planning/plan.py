@@ -131,7 +131,10 @@ def _joined(
     chained = with_chains(graph, model.data, derived, apart) if blocks.joined else derived
     asked = replace(blocks, elements=apart)
     drawn = joined(graph, chained, model.data, asked)
-    together = with_modal(graph, drawn, model.data, asked) if control.proposes else drawn
+    # (what is drawn without others makes these stale: they have to be drawn, not moved)
+    lacking = any(s.graph.marginals for s in (*model.stages, *model.branches))
+    proposes = control.proposes and not lacking
+    together = with_modal(graph, drawn, model.data, asked) if proposes else drawn
     return sorted(together, key=lambda d: -_size(graph, d))
 
 

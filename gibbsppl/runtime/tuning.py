@@ -35,6 +35,7 @@ OF_VECTORS = (MEAN, COVARIANCE, FACTOR, SHAPED)
 # Those of an `Approximation`: where Newton steps begin, the share of accepted proposals; in loops
 # also the entries of the precision, the last vector, and what holds on of these.
 CENTRE, SHARE, ENTRIES, LAST, PLACED = "centre", "share", "entries", "last", "placed"
+OF_LOOPS = (ENTRIES, LAST, PLACED)
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
 # What has the share of the steps of a walk that were accepted since the draw before.
 RATE = ".rate"
