@@ -250,6 +250,9 @@ PLANTED_IN = (
     "dirichlet_process",
     "potts_segmentation",
     "iris",
+    "dyes",
+    "capture_recapture",
+    "negative_binomial",
 )
 
 
