@@ -129,7 +129,7 @@ def proposes_two(monkeypatch):
 
 
 def test_what_moves_along_leaves_the_posterior_as_it_is(proposes_two):
-    sampler = gp.compile(grouped())
+    sampler = gp.compile(grouped(), interweave=False)
     (step,) = moves(sampler)
     assert set(step.last) == {"level", "slope"}
     assert sampler.check_kernel(step.name, replicates=400, seed=1).passed
@@ -144,13 +144,16 @@ def test_wrong_lengths_of_what_is_proposed_are_seen(proposes_two, monkeypatch):
         return modal._Proposal(found.noise, 3 * found.here, 3 * found.there, found.stays)
 
     monkeypatch.setattr(modal, "_along", wrong)
-    sampler = gp.compile(grouped())
+    sampler = gp.compile(grouped(), interweave=False)
     assert not sampler.check_kernel(moves(sampler)[0].name, replicates=400, seed=1).passed
 
 
 def test_a_level_with_effects_has_nearly_independent_draws():
     """Twenty effects move along with a level: given them it would hardly move."""
-    draws = sampled(grouped(20), draws=1000)
+    proposed = gp.compile(grouped(20), interweave=False)
+    draws = proposed.sample(
+        1000, warmup=200, chains=2, seed=3, backend="numpy", progress=False
+    )
     alone = gp.compile(grouped(20), exact=True, interweave=False).sample(
         1000, warmup=200, chains=2, seed=3, backend="numpy", progress=False
     )
@@ -159,7 +162,7 @@ def test_a_level_with_effects_has_nearly_independent_draws():
 
 @pytest.mark.parametrize("model", [few, grouped, lambda: grouped(30), walking])
 def test_steps_are_proved(model):
-    sampler = gp.compile(model())
+    sampler = gp.compile(model(), interweave=False)
     assert moves(sampler)
     assert sampler.verify().passed
 
@@ -167,7 +170,7 @@ def test_steps_are_proved(model):
 @pytest.mark.parametrize("model", [few, lambda: grouped(30), walking])
 def test_loops_make_the_same_steps(model):
     """To rounding: the ways to a mode add numbers up in other orders."""
-    sampler = gp.compile(model())
+    sampler = gp.compile(model(), interweave=False)
     loops = sampler.loops()
     start = sampler.initial_states(chains=1, seed=5)[0][0].state
     by_arrays = {n: np.array(v) for n, v in start.items() if not n.startswith("~")}
@@ -203,8 +206,21 @@ def test_the_share_of_accepted_proposals_is_told():
     assert "Proposals accepted" in str(draws.summary())
 
 
+def test_levels_that_are_interwoven_are_not_proposed_along():
+    with gp.Model(coords={"i": 12}, name="overdispersed") as model:
+        x = gp.Data("x", np.linspace(-1, 1, 12), dims="i")
+        level, slope = gp.Normal("level", 0, tau=0.5), gp.Normal("slope", 0, tau=1)
+        effect = gp.Normal("effect", 0, tau=2, dims="i")
+        rate = gp.exp(level + slope * x + effect)
+        gp.Poisson("y", rate, dims="i", observed=np.resize([0, 2, 1, 5, 3], 12))
+
+    assert not moves(gp.compile(model))
+    assert gp.compile(model).schedule.interwoven
+    assert moves(gp.compile(model, interweave=False))
+
+
 def test_the_schedule_says_what_is_proposed():
-    sampler = gp.compile(grouped(30))
+    sampler = gp.compile(grouped(30), interweave=False)
     assert "effect moving along" in str(sampler)
     assert "by proposals" in str(sampler).splitlines()[0]
     told = str(sampler.explain(moves(sampler)[0].name))

@@ -9,7 +9,7 @@ variable depends on proposals that are seldom accepted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sympy import Add
@@ -35,9 +35,16 @@ Drawn = Derived | Scan | ChainConditional | JointDraw
 
 
 def with_modal(
-    graph: Graph, drawn: Sequence[Drawn], data: Mapping[str, Any], asked: Blocks
+    graph: Graph,
+    drawn: Sequence[Drawn],
+    data: Mapping[str, Any],
+    asked: Blocks,
+    recentred: Collection[str] = (),
 ) -> list[Drawn | ModalMove]:
-    """The conditionals, with the steps of blocks in place of those that they replace."""
+    """The conditionals, with the steps of blocks in place of those that they replace.
+
+    Variables that are ``recentred`` are drawn with others moving along already: interwoven.
+    """
     members = [_member(d) for d in drawn if not isinstance(d, ChainConditional | Scan)]
     if graph.marginals or not any(m.is_sought for m in members):
         return list(drawn)
@@ -54,7 +61,7 @@ def with_modal(
 
     blocks = concave_blocks(Objective(graph, _terms(graph, names), data, asked, whole), members)
     made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
-    steps = [step for step in made if step is not None]
+    steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
     gone = {n for step in steps if not step.last for n in step.variables}
     return [*steps, *(d for d in drawn if not gone.issuperset(_arrays(d)))]
 

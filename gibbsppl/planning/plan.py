@@ -134,7 +134,8 @@ def _joined(
     # (what is drawn without others makes these stale: they have to be drawn, not moved)
     lacking = any(s.graph.marginals for s in (*model.stages, *model.branches))
     proposes = control.proposes and not lacking
-    together = with_modal(graph, drawn, model.data, asked) if proposes else drawn
+    recentred = {n for i in model.interwoven if i.what != "scale" for n in i.variables}
+    together = with_modal(graph, drawn, model.data, asked, recentred) if proposes else drawn
     return sorted(together, key=lambda d: -_size(graph, d))
 
 
