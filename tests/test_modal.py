@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from replays import beside
 
 import gibbsppl as gp
 from gibbsppl.kernels.modal import ModalMove
@@ -169,19 +170,11 @@ def test_steps_are_proved(model):
 
 @pytest.mark.parametrize("model", [few, lambda: grouped(30), walking])
 def test_loops_make_the_same_steps(model):
-    """To rounding: the ways to a mode add numbers up in other orders."""
     sampler = gp.compile(model(), interweave=False)
-    loops = sampler.loops()
-    start = sampler.initial_states(chains=1, seed=5)[0][0].state
-    by_arrays = {n: np.array(v) for n, v in start.items() if not n.startswith("~")}
-    by_loops = loops.arrays_of({n: np.array(v) for n, v in by_arrays.items()})
-    rng, other = np.random.default_rng(6), np.random.default_rng(6)
-    arguments, runner = loops.arguments(other, by_loops), loops.plain()
-    name = moves(sampler)[0].variables[0]
-    sampler.program.sweep(rng, by_arrays, sampler.constants)
-    runner.sweep(arguments)
-    # (later draws of arrays come in another order)
-    np.testing.assert_allclose(by_loops[name], by_arrays[name], rtol=0.3, atol=0.5)
+    assert moves(sampler)
+    (chain,), _ = sampler.initial_states(1, 5)
+
+    assert beside(sampler, chain.state, chain.rng).far == []
 
 
 def test_draws_of_one_block_are_those_of_loops():
@@ -193,8 +186,11 @@ def test_draws_of_one_block_are_those_of_loops():
 
 @pytest.mark.parametrize("at", [-500.0, -30.0, 40.0, 300.0])
 def test_newton_steps_come_back_from_afar(at):
+    """To where the grid is, which has all of the posterior."""
     draws = sampled(few(), draws=50, warmup=50, init={"beta": np.array([at, at / 3])})
-    assert np.abs(draws["beta"]).max() < 30
+    ends = grid_of_few()[0].reshape(2, -1)
+    assert (draws["beta"] > ends.min(axis=1)).all()
+    assert (draws["beta"] < ends.max(axis=1)).all()
 
 
 def test_without_warm_up_the_posterior_is_left_as_it_is():
@@ -202,8 +198,30 @@ def test_without_warm_up_the_posterior_is_left_as_it_is():
 
 
 def test_the_share_of_accepted_proposals_is_told():
+    """Of a block, whose step has the names of several arrays, as of one array."""
     draws = sampled(few(), draws=300)
-    assert "Proposals accepted" in str(draws.summary())
+    assert "Proposals accepted (in the worst chain): beta" in str(draws.summary())
+    settings = {"draws": 50, "warmup": 50, "chains": 1, "seed": 1, "backend": "numpy"}
+    draws = gp.compile(grouped(30), interweave=False).sample(progress=False, **settings)
+    assert "level, slope, effect moving along" in str(draws.summary())
+
+
+def test_blocks_are_not_fitted_to_slopes_that_are_drawn_besides():
+    """Abilities and difficulties given a slope: from afar the slope would be held where it is."""
+    with gp.Model(coords={"person": 12, "item": 3}, name="items") as model:
+        slope = gp.HalfNormal("slope", tau=0.01)
+        ability = gp.Normal("ability", 0, tau=1, dims="person")
+        difficulty = gp.Normal("difficulty", 0, tau=0.1, dims="item")
+        right = RNG.integers(0, 2, (12, 3))
+        p = gp.expit(slope * ability - difficulty)
+        gp.Bernoulli("y", p, dims=("person", "item"), observed=right)
+
+    assert not moves(gp.compile(model, rewrites=False))
+
+
+def test_what_is_proposed_beside_all_draws_comes_after_these():
+    names = [s.name for s in gp.compile(grouped(30), interweave=False).schedule.steps]
+    assert names[-1] == "level, slope, effect moving along"
 
 
 def test_levels_that_are_interwoven_are_not_proposed_along():

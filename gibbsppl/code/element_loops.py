@@ -106,12 +106,7 @@ def _call_lines(
     ``numbers``: whichever of curvature and constant is a number shared by all rows.
     """
     own, at = module.names.of(step.variables[0]), local_name(module, loop.own)
-    # (the square of what is 0 or 1 is itself)
-    is_binary = step.statement.support.is_binary
-    both = "(eta_1[at] + linear + square / 2,)"
-    same = [f"if ({own}[at] == now).all():  # (most stay as they are)", f"{INDENT}continue"]
-    unchanged = same if is_binary else []
-    etas = both if is_binary else "(eta_1[at] + linear, eta_2[at] + square / 2)"
+    etas, unchanged = _parameters_of_call(step, own)
     lines = ["at = next(calls)", f"now = {own}[at]"]
     if loop.slope.has(loop.own):
         lines.append(f"{at} = entries.spread(now)")
@@ -156,6 +151,15 @@ def _call_lines(
     if more:
         lines.append("if not entries.is_last:  # (else nothing reads them any more)")
     return [*lines, *indented(more)]
+
+
+def _parameters_of_call(step: FamilyDraw, own: str) -> tuple[str, list[str]]:
+    """The text of the parameters of a call, and the lines that pass over what stays as it is."""
+    if not step.statement.support.is_binary:
+        return "(eta_1[at] + linear, eta_2[at] + square / 2)", []
+    same = [f"if ({own}[at] == now).all():  # (most stay as they are)", f"{INDENT}continue"]
+    # (the square of what is 0 or 1 is itself)
+    return "(eta_1[at] + linear + square / 2,)", same
 
 
 def _state_lines(

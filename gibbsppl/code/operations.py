@@ -108,6 +108,17 @@ def _all(works: Iterable[Work]) -> Work:
     )
 
 
+def _with_choice(body: Sequence[Statement], *, wanted: bool) -> list[Statement]:
+    """The statements of a log density, with the body of a choice that is wanted, or none."""
+    found = list[Statement]()
+    for s in body:
+        if not isinstance(s, Choice):
+            found.append(s)
+        elif wanted:
+            found += s.bodies[-1]
+    return found
+
+
 def _attributed(parts: Sequence[tuple[str, Work]]) -> Iterator[tuple[str, Work]]:
     """The parts of steps: what is made for none belongs to the next one, which reads it."""
     names = [n for n, _ in parts]
@@ -247,8 +258,11 @@ class _Counter:
                   for a in s.arguments if not (a.own and isinstance(a.value, Element)))  # fmt: skip
         found = sum(values, found)
         if s.density is not None:
-            inside = [w for _, w in self.parts(s.density.body, ONE)]
-            found += _all([self.valued(s.density.value), *inside]).times(row.evaluations)
+            value, searched = self.valued(s.density.value), row.searched(given)
+            for times, wanted in ((row.evaluations, False), (searched, True)):
+                body = _with_choice(s.density.body, wanted=wanted)
+                inside = [w for _, w in self.parts(body, ONE)]
+                found += _all([value, *inside]).times(times)
         return found
 
     def given(self, a: Argument, name: str) -> _Given:

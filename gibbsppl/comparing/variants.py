@@ -23,8 +23,9 @@ def variants_of(
 ) -> dict[str, Settings]:
     """The default variants of a sampler: settings by a name.
 
-    The sampler as compiled; without the user's settings of the schedule; without each rewrite made;
-    with each further possible rewrite; with all variables collapsed that can be.
+    The sampler as compiled; without the user's settings of the schedule; without each rewrite made,
+    interweaving, joint draws or proposals; with each further possible rewrite; with all variables
+    collapsed that can be.
     """
     asked = settings["rewrites"]
     now = dict(asked) if isinstance(asked, Mapping) else {}
@@ -42,6 +43,8 @@ def variants_of(
         every["without interweaving"] = {"interweave": False}
     if any(s.is_joint for s in schedule.steps):
         every["without joint draws"] = {"blocks": False}
+    if schedule.proposed and not (schedule.fallbacks or schedule.asked):
+        every["without proposals"] = {"exact": True}
     for r in possible(graph, data, schedule.rewrites):
         every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
     for name in collapsible(graph, data):

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.code.joint import joint_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import SecondOrder
-from gibbsppl.kernels.concave_block import ConcaveBlock, layout_of
+from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.steps import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Ascent(ConcaveBlock):
     """A step that puts several statements' elements to their joint mode."""
 
-    conditional: Quadratic
-    linear: tuple[NaturalParameter, ...]
-    squares: tuple[NaturalParameter, ...]
-    pairs: tuple[Pair, ...]
-    layout: str
-    terms: tuple[Contribution, ...]
-    certificate: Certificate
-    kept: tuple[NaturalParameter, ...] = ()
-    pencil: None = None
-    kernel: str = "Newton steps"
-    kind: Kind = "joint"
+    kernel = "Newton steps"
+    kind = "joint"
     by = "mode"
 
     @property
@@ -75,11 +58,3 @@ class Ascent(ConcaveBlock):
             "A Newton step is the joint mean of the terms above; it is halved until the log",
             f"density is no lower. The matrix of second derivatives: {self.layout}.",
         ]
-
-
-def ascent(
-    graph: Graph, taken: SecondOrder, data: Mapping[str, Any], asked: Blocks
-) -> Ascent | None:
-    """The climb to a joint mode, if the matrix of second derivatives is within the limits."""
-    found = layout_of(graph, taken, data, asked)
-    return None if found is None else Ascent(*found)

@@ -7,11 +7,11 @@ second derivatives, assembled as the coefficients of a joint draw are, and the l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 from gibbsppl.algebra.expressions import Expr, Over
 from gibbsppl.algebra.notation import Notation, signed_sum, wrapped
@@ -30,9 +30,10 @@ from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 from gibbsppl.schedule.precisions import precision_of
-from gibbsppl.schedule.steps import Formula, Kind
+from gibbsppl.schedule.steps import Formula
 
 
+@dataclass(frozen=True, slots=True)
 class ConcaveBlock(QuadraticDraw):
     """A step of several statements' elements together, by their concave log density.
 
@@ -40,12 +41,42 @@ class ConcaveBlock(QuadraticDraw):
     computed from the ``kept`` arrays of weights; ``terms`` add up to the log density.
     """
 
-    __slots__ = ()
+    conditional: Quadratic
+    linear: tuple[NaturalParameter, ...]
+    squares: tuple[NaturalParameter, ...]
+    pairs: tuple[Pair, ...]
+    layout: str
     terms: tuple[Contribution, ...]
     certificate: Certificate
-    kernel: str
-    kind: Kind
+    kept: tuple[NaturalParameter, ...]
+    last: tuple[str, ...] = ()
+    pencil = None
     is_from_current = True
+    verb = "rises"
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        taken: SecondOrder,
+        data: Mapping[str, Any],
+        asked: Blocks,
+        last: tuple[str, ...] = (),
+    ) -> Self | None:
+        """The step of a block, if its matrix of second derivatives is within the limits.
+
+        Arrays that come ``last`` are its border.
+        """
+        weights = {w.element.array.name: w for w in taken.weights}
+        arrays = {n: Variable(n, w.axes, "random") for n, w in weights.items()}
+        known = replace(graph, variables={**graph.variables, **arrays})
+        found = precision_of(known, taken.weighted, data, asked, last)
+        if found is None:
+            return None
+        kept = tuple(map(partial(_kept, graph), weights.values()))
+        own = (found.linear, found.squares, found.pairs, found.layout)
+        terms = tuple(starmap(partial(_summed, graph), taken.terms))
+        return cls(taken.quadratic, *own, terms, taken.certificate, kept, last)
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -116,47 +147,9 @@ class ConcaveBlock(QuadraticDraw):
             ("The search", self.told()),
         ]
 
-    verb = "rises"
-
     def told(self) -> list[str]:
         """Lines on what the step does."""
         raise NotImplementedError
-
-
-class Layout(NamedTuple):
-    """The fields of a `ConcaveBlock`, in order."""
-
-    conditional: Quadratic
-    linear: tuple[NaturalParameter, ...]
-    squares: tuple[NaturalParameter, ...]
-    pairs: tuple[Pair, ...]
-    layout: str
-    terms: tuple[Contribution, ...]
-    certificate: Certificate
-    kept: tuple[NaturalParameter, ...]
-
-
-def layout_of(
-    graph: Graph,
-    taken: SecondOrder,
-    data: Mapping[str, Any],
-    asked: Blocks,
-    last: Sequence[str] = (),
-) -> Layout | None:
-    """The layout of a block, if its matrix of second derivatives is within the limits.
-
-    Arrays that come ``last`` are its border.
-    """
-    weights = {w.element.array.name: w for w in taken.weights}
-    arrays = {n: Variable(n, w.axes, "random") for n, w in weights.items()}
-    known = replace(graph, variables={**graph.variables, **arrays})
-    found = precision_of(known, taken.weighted, data, asked, last)
-    if found is None:
-        return None
-    kept = tuple(map(partial(_kept, graph), weights.values()))
-    own = (found.linear, found.squares, found.pairs, found.layout)
-    terms = tuple(starmap(partial(_summed, graph), taken.terms))
-    return Layout(taken.quadratic, *own, terms, taken.certificate, kept)
 
 
 def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> Contribution:

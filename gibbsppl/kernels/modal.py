@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.algebra.expressions import leaves_of
-from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.code.joint import joint_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import SecondOrder
-from gibbsppl.kernels.concave_block import ConcaveBlock, layout_of
+from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.steps import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +24,8 @@ class ModalMove(ConcaveBlock):
     as far from their means given those proposed as before.
     """
 
-    conditional: Quadratic
-    linear: tuple[NaturalParameter, ...]
-    squares: tuple[NaturalParameter, ...]
-    pairs: tuple[Pair, ...]
-    layout: str
-    terms: tuple[Contribution, ...]
-    certificate: Certificate
-    kept: tuple[NaturalParameter, ...] = ()
-    last: tuple[str, ...] = ()
-    pencil: None = None
-    kernel: str = "proposals about the mode"
-    kind: Kind = "move"
+    kernel = "proposals about the mode"
+    kind = "move"
     is_move = True
     returns_arrays = True
     verb = "proposals are judged by"
@@ -51,10 +33,14 @@ class ModalMove(ConcaveBlock):
     @property
     def name(self) -> str:
         """The names of the arrays that are proposed, and of those that move along."""
-        others = [n for n in self.variables if n not in self.last]
         if not self.last:
-            return ", ".join(others)
-        return f"{', '.join(self.last)}, {', '.join(others)} moving along"
+            return ", ".join(self.variables)
+        return f"{', '.join(self.last)}, {self._others} moving along"
+
+    @property
+    def _others(self) -> str:
+        """The names of the arrays that move along."""
+        return ", ".join(n for n in self.variables if n not in self.last)
 
     # Generated code
 
@@ -111,10 +97,9 @@ class ModalMove(ConcaveBlock):
     def how(self, graph: Graph) -> str:
         """The layout of the matrix of second derivatives."""
         del graph
-        if self.last:
-            others = ", ".join(n for n in self.variables if n not in self.last)
-            return f"{others} moving along, {self.layout}"
-        return f"jointly, {self.layout}"
+        return f"{self._others} moving along, {self.layout}" if self.last else (
+            f"jointly, {self.layout}"
+        )
 
     def told(self) -> list[str]:
         """How proposals are made."""
@@ -129,20 +114,7 @@ class ModalMove(ConcaveBlock):
         """Which arrays are proposed, and which move along."""
         if not self.last:
             return []
-        others = ", ".join(n for n in self.variables if n not in self.last)
         return [
-            f"Proposed is {', '.join(self.last)}; {others} moves along, as far from its mean given",
-            "what is proposed as before, in units of the matrix.",
+            f"Proposed: {', '.join(self.last)}. Moving along, as far from their means given these",
+            f"as before, in units of the matrix: {self._others}.",
         ]
-
-
-def modal_move(
-    graph: Graph,
-    taken: SecondOrder,
-    data: Mapping[str, Any],
-    asked: Blocks,
-    last: tuple[str, ...] = (),
-) -> ModalMove | None:
-    """The step of a block, if the matrix of second derivatives is within the limits."""
-    found = layout_of(graph, taken, data, asked, last)
-    return None if found is None else ModalMove(*found, last)

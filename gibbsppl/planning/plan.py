@@ -136,7 +136,10 @@ def _joined(
     proposes = control.proposes and not lacking
     recentred = {n for i in model.interwoven if i.what != "scale" for n in i.variables}
     together = with_modal(graph, drawn, model.data, asked, recentred) if proposes else drawn
-    return sorted(together, key=lambda d: -_size(graph, d))
+    # (what is proposed beside all draws comes after these)
+    drawn_in_turn = [d for d in together if not (isinstance(d, ModalMove) and d.last)]
+    beside = [d for d in together if isinstance(d, ModalMove) and d.last]
+    return [*sorted(drawn_in_turn, key=lambda d: -_size(graph, d)), *beside]
 
 
 def _within_sweep(model: Rewritten) -> frozenset[str]:

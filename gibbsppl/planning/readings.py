@@ -28,7 +28,7 @@ from gibbsppl.expectation.choice import averages_of
 from gibbsppl.expectation.expected import Expectation
 from gibbsppl.expectation.of_labels import Labels
 from gibbsppl.expectation.of_scans import expected_scan
-from gibbsppl.kernels.ascent import ascent
+from gibbsppl.kernels.ascent import Ascent
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.readings import ByMean, ByMode
@@ -133,7 +133,7 @@ class _Reading:
         times = (times_of(self.graph, [r.dim for r in over]) for _, _, over in every)
         terms = tuple((n, t * v, over) for t, (n, v, over) in zip(times, every, strict=True))
         graph = self._graph()
-        objective = Objective(graph, terms, data, blocks, ascent)
+        objective = Objective(graph, terms, data, blocks, Ascent.of)
         jointly = {n: a for a in ascents(objective, self._by_mode()) for n in a.variables}
         alone = [s for s in self.source.steps if jointly.keys().isdisjoint(s.variables)]
         steps = [self._made(s, conditionals[s.name], graph, data) for s in alone]

@@ -29,6 +29,7 @@ import numpy as np
 from gibbsppl.runtime.ascents import Climb, Local, Point
 from gibbsppl.runtime.joint import Given, Joint
 from gibbsppl.runtime.types import Constants, Floats, Generator, Numbers, State, TunedState
+from gibbsppl.runtime.walks import VECTOR, Counts
 
 # A Newton step that promises to raise the log density by half of this is the last one: it ends
 # nearer to the mode than a tenth of a standard deviation.
@@ -43,17 +44,13 @@ FREEDOM, FREEDOM_BY_ELEMENT = 20.0, 4.0
 # The share of accepted proposals, learnt over about so many steps, below which a random walk takes
 # every other step.
 LEAST_ACCEPTED, REMEMBERED = 0.2, 50.0
-# The steps of a random walk have the covariance of its distribution times this, divided by the
-# number of elements (`gibbsppl.runtime.walks.VECTOR`).
-WALK = 2.38**2
 
 
 @dataclass(slots=True)
-class Approximation:
+class Approximation(Counts):
     """The tuning of a block's steps: the centre of Newton steps, the share of accepted proposals.
 
-    ``share`` is learnt in warm-up; ``accepted`` and ``proposed`` count steps since `taken_rate` was
-    last called. ``placed``, ``entries`` and ``last`` are those of loops
+    ``share`` is learnt in warm-up. ``placed``, ``entries`` and ``last`` are those of loops
     (`gibbsppl.runtime.loops.modal`).
     """
 
@@ -61,21 +58,9 @@ class Approximation:
     adapting: bool = True
     moves: int = 0
     share: float = 1.0
-    accepted: float = 0.0
-    proposed: int = 0
     placed: Floats | float = 1.0
     entries: Floats | None = None
     last: Floats | None = None
-
-    def taken_rate(self) -> float:
-        """The share of steps accepted since this was last asked; not a number if there were none.
-
-        >>> Approximation(np.zeros(1), accepted=3, proposed=4).taken_rate()
-        0.75
-        """
-        rate = self.accepted / self.proposed if self.proposed else math.nan
-        self.accepted, self.proposed = 0.0, 0
-        return rate
 
     def learn(self, probability: float) -> None:
         """Learn the share from the probability of accepting a proposal."""
@@ -122,7 +107,7 @@ def modal_proposal(  # noqa: PLR0913
     size = joint.border if along else joint.size
     walks = tuning.share < LEAST_ACCEPTED and rng.uniform() < 0.5
     freedom = FREEDOM + FREEDOM_BY_ELEMENT * size
-    stretch = WALK / size if walks else freedom / (2.0 * rng.standard_gamma(freedom / 2.0))
+    stretch = VECTOR / size if walks else freedom / (2.0 * rng.standard_gamma(freedom / 2.0))
     found = (_along if along else _anew)(rng, climb, local(climb.state(point.x), c), now - mode)
     if found is None:  # (no digits of the second derivatives are left)
         tuning.learn(0.0)

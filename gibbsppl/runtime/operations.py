@@ -12,7 +12,7 @@ positions at once (mixtures, counts shared out), more where arrays are small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -48,11 +48,17 @@ class Given(Protocol):
 class Kernel:
     """The operations of a call, by its arguments and then its results.
 
-    ``evaluations``: how often it asks for its log density, on average.
+    ``evaluations``: how often it asks for its log density, on average; a kernel that ``searches``
+    for a mode asks so often besides, and then to second order, unless the mode is known.
     """
 
     operations: Callable[..., Any]
     evaluations: float = 0.0
+    searches: float = 0.0
+
+    def searched(self, given: Sequence[Given]) -> float:
+        """How often a log density is asked for to second order, by the arguments of a call."""
+        return 0.0 if self.searches and _is_fixed(given) else self.searches
 
 
 # Arithmetic, comparisons and choices by a condition.
@@ -90,6 +96,8 @@ DRAWS: Mapping[str, float] = {
 
 # A standard normal number, a uniform one; a call of a kernel of vectors.
 NORMAL, UNIFORM, CALL = 12, 6, 40
+# Newton steps to a mode from a centre that warm-up has learnt; the results of a proposal about it.
+NEWTON_STEPS, RESULTS = 2.5, 5
 # A Polya-Gamma number of one trial, and of many.
 ONE_TRIAL, MANY_TRIALS = 175, 1400
 
@@ -186,6 +194,25 @@ def _number(operations: float, evaluations: float = 0.0) -> Kernel:
     return Kernel(lambda *_: operations, evaluations)
 
 
+def _is_fixed(given: Sequence[Given]) -> bool:
+    """Whether all else than the block that is proposed is data: its last argument but two."""
+    amount = given[-3].amount
+    return amount is not None and amount.at({}) != 0.0
+
+
+def _modal(of: Callable[..., Any]) -> Kernel:
+    """A proposal about a mode: a factor for each Newton step, and two for the proposal.
+
+    The log density is evaluated at what is proposed and at what is there.
+    """
+
+    def operations(*given: Given) -> Any:
+        factor = of(*given[3:])
+        return factor * (2 if _is_fixed(given[:-RESULTS]) else 2 + NEWTON_STEPS)
+
+    return Kernel(operations, 2.0, NEWTON_STEPS)
+
+
 def _each(operations: float) -> Kernel:
     """A kernel that goes through its first argument, or result, once."""
     return Kernel(lambda first, *_: CALL + first.count * operations)
@@ -225,9 +252,9 @@ KERNELS: Mapping[str, Kernel] = {
     "walk_vector": Kernel(
         lambda now, *_: CALL + now.count * (NORMAL + 20) + now.count * now.count * 4, 2
     ),
-    # (Newton steps, two or three, each of a factor; the log density at both ends)
-    **{f"modal_{how}": Kernel(lambda _, __, ___, *given, of=of: of(*given) * 4, 4)
-       for how, of in (("blocks", _blocks), ("band", _band), ("sparse", _sparse))},
+    "modal_blocks": _modal(_blocks),
+    "modal_band": _modal(_band),
+    "modal_sparse": _modal(_sparse),
     "swap": Kernel(lambda now, *_: CALL + now.count * 4, 2),
     # of vectors and matrices
     "dirichlet": _each(66),

@@ -112,8 +112,9 @@ def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:
         for field in (SCALE, TARGET, ADAPTS, MOVES, ACCEPTED, PROPOSED)
     )
     walk = Walk(
-        np.array(scale), float(target), bool(adapts), int(moves), float(accepted), int(proposed)
-    )
+        np.array(scale), float(target), bool(adapts), int(moves),
+        accepted=float(accepted), proposed=int(proposed),
+    )  # fmt: skip
     for field in OF_VECTORS:
         if (own := arrays.get(f"{step}.{field}")) is not None:
             setattr(walk, field, np.array(own))
@@ -127,6 +128,7 @@ def _approximation(step: str, arrays: Mapping[str, Array]) -> Approximation:
         for field in (CENTRE, SHARE, ADAPTS, MOVES, ACCEPTED, PROPOSED, PLACED, ENTRIES, LAST)
     )
     return Approximation(
-        np.array(centre), bool(adapts), int(moves), float(share), float(accepted), int(proposed),
+        np.array(centre), bool(adapts), int(moves), float(share),
         np.array(placed), np.array(entries), np.array(last),
+        accepted=float(accepted), proposed=int(proposed),
     )  # fmt: skip

@@ -80,9 +80,10 @@ class Schedule:
 
     @property
     def proposed(self) -> tuple[Step, ...]:
-        """The moves of blocks each of whose parts has a draw: they are better than these."""
-        moves = (s for s in self.steps if s.is_move and s.asked is None and s.refusal is None)
-        return tuple(moves)
+        """The moves of blocks, in place of the exact draws of their parts or beside these."""
+        return tuple(
+            s for s in self.steps if s.is_move and s.asked is None and s.refusal is None
+        )
 
     @property
     def asked(self) -> tuple[Step, ...]:

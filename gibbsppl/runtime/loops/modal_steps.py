@@ -19,9 +19,9 @@ from gibbsppl.runtime.modal import (
     LEAST_ACCEPTED,
     MOST_POINTS,
     REMEMBERED,
-    WALK,
 )
 from gibbsppl.runtime.types import Floats, Generator, Ints
+from gibbsppl.runtime.walks import VECTOR
 
 from . import kernel
 from .copies import copied
@@ -175,7 +175,7 @@ def begun(  # noqa: PLR0913, PLR0917
     work[WALKS] = share < LEAST_ACCEPTED and rng.uniform() < 0.5
     freedom = FREEDOM + FREEDOM_BY_ELEMENT * size
     if work[WALKS]:
-        work[STRETCH] = WALK / size
+        work[STRETCH] = VECTOR / size
     else:
         work[STRETCH] = freedom / (2.0 * rng.standard_gamma(freedom / 2.0))
     z = np.zeros(len(base))
