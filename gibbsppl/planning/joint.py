@@ -21,10 +21,7 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.precisions import is_fixed
-
-# One vector is diagonalised once from this many entries on: a Cholesky factor of fewer is as fast.
-LEAST_DIAGONALISED = 16
+from gibbsppl.schedule.precisions import LEAST_DIAGONALISED, is_fixed
 
 
 def joined(

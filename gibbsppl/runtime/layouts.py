@@ -67,6 +67,11 @@ class Layout:
         return self.kind == "blocks" and len(self.groups) == 1 and not len(self.border)
 
     @property
+    def order(self) -> int:
+        """The number of elements of the largest block."""
+        return max((g.shape[1] for g in self.groups), default=0)
+
+    @property
     def products(self) -> float:
         """The multiplications of a draw, where blocks of one size are diagonalised once."""
         return 2 * self.entries
