@@ -498,6 +498,22 @@ def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypat
         gp.compile(crossed(), blocks={("u", "v"): "together"})
 
 
+def test_the_schedule_says_what_takes_too_much_memory_to_be_drawn_jointly(monkeypatch):
+    """256 MB, or ten times the data and the state, whichever is more; asked for, it is drawn so."""
+    sampler = gp.compile(crossed())
+    own = sum(np.asarray(v).nbytes for v in sampler.data.values()) + 8 * 10  # (data and state)
+    monkeypatch.setattr(precisions, "MOST_BYTES", 0)
+    monkeypatch.setattr(precisions, "MOST_TIMES", 1e6)
+    assert gp.compile(crossed()).schedule.apart == sampler.schedule.apart == ()
+
+    monkeypatch.setattr(precisions, "MOST_TIMES", 150 / own)
+    smaller = gp.compile(crossed())
+    assert smaller.schedule.apart
+    assert "not drawn jointly: 0 MB, of 0 MB at most" in str(smaller)
+    asked = gp.compile(crossed(), blocks={("u", "v"): "together"})
+    assert "u, v" in {s.name for s in asked.schedule.steps}
+
+
 def test_what_is_dense_and_far_too_large_is_not_even_laid_out(monkeypatch):
     """A factor of n columns takes n**3 multiplications: the number of coefficients tells it."""
     rows = np.random.default_rng(0).standard_normal((3, 60))

@@ -57,11 +57,6 @@ class Layout:
         return np.concatenate(flat) if flat else np.zeros(0, dtype=np.intp)
 
     @property
-    def is_affordable(self) -> bool:
-        """Whether the layout is within the limits of memory and of work."""
-        return self.entries <= MOST_ENTRIES and self.work <= MOST_WORK
-
-    @property
     def is_regular(self) -> bool:
         """Whether the layout is blocks of equal size, without a border."""
         return self.kind == "blocks" and len(self.groups) == 1 and not len(self.border)
