@@ -17,7 +17,6 @@ from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model.density import log_joint
-from gibbsppl.runtime import layouts
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.pencils import Pencil, pencil_in
 from gibbsppl.schedule import precisions
@@ -488,7 +487,6 @@ def test_blocks_that_cannot_be_are_refused(name):
 
 
 def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypatch):
-    monkeypatch.setattr(layouts, "MOST_ENTRIES", 12)
     monkeypatch.setattr(precisions, "MOST_ENTRIES", 1.2)
     assert len(drawn_how()) > 2
     with pytest.raises(CompileError, match=r"drawn together would take a factor of 49 numb"):
