@@ -581,7 +581,10 @@ def test_a_group_with_missing_elements_is_left_alone():
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"interweave": "mu"}, "it is drawn jointly with theta"),
+        (
+            {"interweave": "mu", "blocks": {("mu", "theta"): "together"}},
+            "it is drawn jointly with theta",
+        ),
         ({"interweave": "tau", "kernels": {"theta": gp.Slice()}}, "kernels= says how theta is dr"),
         ({"interweave": "tau", "exact": True}, "it would be moved, which exact=True forbids"),
     ],
