@@ -21,7 +21,7 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.precisions import is_fixed
+from gibbsppl.schedule.precisions import has_few_rows, is_fixed
 
 # One vector is diagonalised once from this many entries on: a Cholesky factor of fewer is as fast.
 LEAST_DIAGONALISED = 16
@@ -94,11 +94,11 @@ def _grown(
         return None
     block, waiting = alone, list(others)
     needed = _needs_a_block(first)
-    wanted = needed or _is_fixed(graph, first, block)
+    wanted = needed or _is_fixed(graph, first, block) or has_few_rows(graph, block)
     step = joint_draw(graph, block, data, asked) if wanted else None
     if needed and step is None:
         return None
-    made = step if step is not None and (needed or step.pencil) else None
+    made = step if step is not None and (needed or step.pencil or step.rows) else None
     grew = True
     while grew:
         grew = False
