@@ -180,6 +180,9 @@ def regression(kind="ridge", rows=ROWS, columns=COLUMNS, *, intercept="normal"):
             case "ard":
                 own = gp.Gamma("own", 2, rate=1, dims="column")
                 beta = gp.Normal("beta", 0.1, tau=own, dims="column")
+            case "tied":
+                own = gp.Gamma("own", 2, rate=1, dims="column")
+                beta = gp.Normal("beta", 0.1, tau=own * tau, dims="column")
             case "horseshoe":
                 local = gp.HalfCauchy("local", 1, dims="column")
                 beta = gp.Normal("beta", 0, tau=1 / local**2, dims="column")
@@ -220,6 +223,7 @@ MODELS = {
     "ridge": lambda: regression("ridge"),
     "ard": lambda: regression("ard"),
     "horseshoe": lambda: regression("horseshoe", intercept=None),
+    "tied": lambda: regression("tied", intercept=None),
     "gates": lambda: regression("gates"),
     "logistic": logistic,
     "two outcomes": two_outcomes,
@@ -308,6 +312,31 @@ def gated():
         a = gp.Normal("a", 1, sigma=10)
         gp.Normal("y", a + design @ (gate * beta), tau=tau, dims="row", observed=Y)
     return model
+
+
+def test_scales_are_drawn_without_what_few_rows_tie():
+    """The mean is computed by the rows; the graph is the declared one's."""
+    sampler = gp.compile(MODELS["tied"]())
+    assert "runtime.inverse(beta_rows)" in sampler.source
+    proved = [r for r in sampler.verify().rows if "integrated out" in r.step]
+    assert [r.discrepancy is not None and r.passed for r in proved] == [True]
+
+
+OF_MEANS = {
+    "a weight of the rows": (r"value = positions \+ ", "value = 2 * positions + "),
+    "a prior mean": (r"value = design / own", "value = design / own**2"),
+    "what is left of the responses": (r"value = y - 0\.1", "value = y - 0.2"),
+}
+
+
+@pytest.mark.parametrize("name", list(OF_MEANS))
+def test_planted_bugs_in_means_are_seen(name):
+    sampler = gp.compile(MODELS["tied"]())
+    pattern, wrong = OF_MEANS[name]
+    source, count = re.subn(pattern, wrong, sampler.source)
+    assert count >= 1
+    report = verify(sampler.graph, load(source), sampler.schedule.steps, sampler.data)
+    assert not report.passed
 
 
 PLANTED = {
