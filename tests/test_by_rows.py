@@ -10,8 +10,8 @@ import gibbsppl as gp
 from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
 from gibbsppl.initial.search import initial_state
-from gibbsppl.runtime.by_rows import ByRows
-from gibbsppl.runtime.joint import Joint, drawn, jointly_in
+from gibbsppl.runtime.by_rows import ByRows, jointly_in
+from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.loops import by_rows as kernels
 
 EPSILON = np.finfo(float).eps

@@ -45,7 +45,9 @@ def gap_of_joint(
         mean = joint.mean(values, given)
     except np.linalg.LinAlgError:
         return 0.0, 0.0
-    change = _change(rng, drawn, joint.diagonal(given))
+    squares = {n: np.broadcast_to(given[0][n][1], free.shape) for n, free in drawn.items()}
+    own = {n: -2 * v for n, v in squares.items()}
+    change = _change(rng, drawn, joint.diagonal(given) if isinstance(joint, ByRows) else own)
     there = _along(values, mean, change, (1.0, -1.0))
     up, down = map(terms.at, there)
     gap = float(abs(up.sum() - down.sum()))

@@ -30,7 +30,7 @@ from gibbsppl.model.density import free_elements, log_density, regions, size_of_
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.runtime.joint import jointly_in
+from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.schedule.densities import (
     axis_along,
     in_array_order,

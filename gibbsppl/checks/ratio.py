@@ -43,7 +43,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.model.operations import Bools
 from gibbsppl.model.stand_ins import with_stand_ins
-from gibbsppl.runtime.joint import jointly_in
+from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.densities import has_no_digits, log_terms_of
 from gibbsppl.schedule.steps import Step

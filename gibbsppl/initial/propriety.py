@@ -25,7 +25,8 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.operations import Bools
 from gibbsppl.model.stand_ins import with_stand_ins
-from gibbsppl.runtime.joint import Joint, jointly_in
+from gibbsppl.runtime.by_rows import jointly_in
+from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.runtime.types import LogDensity

@@ -29,7 +29,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.predict.along_draws import DRAW
-from gibbsppl.runtime.joint import jointly_in
+from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.runtime.label_chains import known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights
 from gibbsppl.schedule.kinds import FamilyDraw

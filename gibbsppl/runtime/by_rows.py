@@ -28,7 +28,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gibbsppl.runtime.factors import factor_of
-from gibbsppl.runtime.types import Flags, Floats, Generator, Numbers, State
+from gibbsppl.runtime.joint import Joint
+from gibbsppl.runtime.types import Constants, Flags, Floats, Generator, Numbers, State
 
 # Of the rows of a factor: weights, responses, and the design of each array.
 RowValues = tuple[Numbers, Numbers, Sequence[Numbers]]
@@ -125,6 +126,12 @@ class ByRows:
         """The arrays with the values ``x``."""
         shapes = self.shapes
         return {n: x[a:b].reshape(shapes[n]) if shapes[n] else x[a] for n, (a, b) in self.spans}
+
+
+def jointly_in(constants: Constants, arrays: tuple[str, ...]) -> Joint | ByRows:
+    """The joint draw of some arrays, by rows or by their precision matrix, that a program has."""
+    found = (c for c in constants.values() if isinstance(c, Joint | ByRows))
+    return next(c for c in found if c.arrays == arrays)
 
 
 def _solved(linear: Floats, precisions: Floats, design: Floats, responses: Floats) -> Floats:

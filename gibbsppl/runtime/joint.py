@@ -22,7 +22,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gibbsppl.runtime.by_rows import ByRows
 from gibbsppl.runtime.factors import factor_of, storage_of
 from gibbsppl.runtime.layouts import DENSE, Layout, in_blocks, layout_of
 from gibbsppl.runtime.places import Bounds, missing_positions
@@ -244,10 +243,6 @@ class Joint:
 
         return solved[:, 0] - solved[:, 1], solved[:, 1], log_density
 
-    def diagonal(self, given: Given) -> dict[str, Numbers]:
-        """The coefficients of squares, as precisions of elements given all others."""
-        return {n: -2.0 * np.broadcast_to(two, self.shapes[n]) for n, (_, two) in given[0].items()}
-
     def distance(self, given: Given, x: Floats) -> float:
         """The squared length of a vector of the elements drawn, in units of the precision."""
         coefficients = self.coefficients(given)
@@ -378,14 +373,8 @@ class Joint:
         return found
 
 
-def jointly_in(constants: Constants, arrays: tuple[str, ...]) -> Joint | ByRows:
-    """The joint draw of some arrays, by a precision matrix or by rows, made once by a program."""
-    found = (c for c in constants.values() if isinstance(c, Joint | ByRows))
-    return next(c for c in found if c.arrays == arrays)
-
-
 def joint_in(constants: Constants, arrays: tuple[str, ...]) -> Joint:
-    """The joint draw of some arrays by a precision matrix, among what a program has made once."""
+    """The joint draw of some arrays, among what a program has computed once."""
     found = (c for c in constants.values() if isinstance(c, Joint))
     return next(c for c in found if c.arrays == arrays)
 
