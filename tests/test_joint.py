@@ -514,12 +514,12 @@ def test_the_schedule_says_what_takes_too_much_memory_to_be_drawn_jointly(monkey
 
 def test_what_is_dense_and_far_too_large_is_not_even_laid_out(monkeypatch):
     """A factor of n columns takes n**3 multiplications: the number of coefficients tells it."""
-    rows = np.random.default_rng(0).standard_normal((3, 60))
+    rows = np.random.default_rng(0).standard_normal((60, 60))
     with gp.Model(coords={"k": 60}) as m:
         design = gp.Data("design", rows, dims=("row", "k"))
         tau = gp.Gamma("tau", 2, rate=1, dims="row")
         level, beta = gp.Normal("level", 0, tau=1), gp.Normal("beta", 0, tau=1, dims="k")
-        gp.Normal("y", level + design @ beta, tau=tau, dims="row", observed=Y[:3])
+        gp.Normal("y", level + design @ beta, tau=tau, dims="row", observed=rows[0])
     assert [s.name for s in joint_of(gp.compile(m))] == ["beta, level"]
 
     monkeypatch.setattr(precisions, "MOST_WORK", 60**3 / 8)

@@ -17,6 +17,7 @@ from gibbsppl.code.program import State
 from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Sizes, Values
 from gibbsppl.model.forward import fill
+from gibbsppl.runtime.by_rows import ByRows
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.pencils import Pencil, Scaled
 from gibbsppl.schedule.steps import Step
@@ -25,7 +26,7 @@ from gibbsppl.schedule.steps import Step
 def gap_of_joint(
     rng: np.random.Generator,
     step: Step,
-    joint: Joint,
+    joint: Joint | ByRows,
     given: Given,
     values: Values,
     sizes: Sizes,
@@ -44,9 +45,9 @@ def gap_of_joint(
         mean = joint.mean(values, given)
     except np.linalg.LinAlgError:
         return 0.0, 0.0
-    own, _ = given
-    squares = {n: np.broadcast_to(own[n][1], free.shape) for n, free in drawn.items()}
-    change = _change(rng, drawn, {n: -2 * v for n, v in squares.items()})
+    squares = {n: np.broadcast_to(given[0][n][1], free.shape) for n, free in drawn.items()}
+    own = {n: -2 * v for n, v in squares.items()}
+    change = _change(rng, drawn, joint.diagonal(given) if isinstance(joint, ByRows) else own)
     there = _along(values, mean, change, (1.0, -1.0))
     up, down = map(terms.at, there)
     gap = float(abs(up.sum() - down.sum()))

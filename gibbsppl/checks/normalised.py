@@ -30,7 +30,7 @@ from gibbsppl.model.density import free_elements, log_density, regions, size_of_
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.schedule.densities import (
     axis_along,
     in_array_order,
@@ -285,7 +285,7 @@ class Normaliser:
 
     def of_joint(self) -> Floats:
         """The normal log density of all elements that are drawn jointly."""
-        joint = joint_in(self.constants, self.step.variables)
+        joint = jointly_in(self.constants, self.step.variables)
         mean = joint.mean(self.values, self.given)
         away = joint.flat(self.values) - joint.flat(mean)
         factor = np.linalg.cholesky(joint.precision(self.given))

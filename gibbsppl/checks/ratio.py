@@ -43,7 +43,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.model.operations import Bools
 from gibbsppl.model.stand_ins import with_stand_ins
-from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.densities import has_no_digits, log_terms_of
 from gibbsppl.schedule.steps import Step
@@ -154,7 +154,7 @@ class _Check:
         self, rng: np.random.Generator, step: Step
     ) -> list[tuple[float, float]]:
         """The comparisons of a joint draw on both sides of its mean."""
-        joint = joint_in(self.constants, step.variables)
+        joint = jointly_in(self.constants, step.variables)
         terms = self.entered
         found = [gap_of_joint(rng, step, joint, self.given, self.values, self.graph.sizes, terms)]
         if step.name in self.program.scaled:

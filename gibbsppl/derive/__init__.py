@@ -11,8 +11,9 @@ are written by their `responses` to the target before) and asks in turn:
 - a concave log density: `concavity`, with a `certificate` term by term
 
 Several variables, or elements that depend on one another: `quadratic` log densities (joint
-draws); `conflicts` between elements and their `colours`; `multilinear_forms`, with `form_facts`
-of the data; the `second_order` of concave log densities (joint modes).
+draws; `row_forms` where few rows tie the elements); `conflicts` between elements and their
+`colours`; `multilinear_forms`, with `form_facts` of the data; the `second_order` of concave log
+densities (joint modes).
 
 What draws are computed from: `contractions` (pieces pulled back onto the target's axes), `centring`
 of sums of squares. What others ask: `designs` of linear predictors, `moments` (formulas of the mean

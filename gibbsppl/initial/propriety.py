@@ -25,7 +25,8 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.operations import Bools
 from gibbsppl.model.stand_ins import with_stand_ins
-from gibbsppl.runtime.joint import Joint, joint_in
+from gibbsppl.runtime.by_rows import jointly_in
+from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.runtime.types import LogDensity
@@ -117,13 +118,13 @@ def _check_joint(
     values: Values,
 ) -> None:
     """Raise an error where what is drawn jointly has no positive definite precision."""
-    joint = joint_in(constants, step.variables)
+    joint = jointly_in(constants, step.variables)
     given = program.given_rest[step.name]({**state}, constants)
     if not all(np.isfinite(v).all() for v in joint.assembled(state, given)):
         raise StartError(_too_extreme(step.name))
     near = ""
     try:
-        near = _nearly_coinciding(joint, state, given)
+        near = _nearly_coinciding(joint, state, given) if isinstance(joint, Joint) else ""
         mean = joint.mean(state, given)
         if step.name in program.scaled:
             scaled = program.scaled[step.name]({**state}, constants)

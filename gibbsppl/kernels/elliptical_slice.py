@@ -55,7 +55,7 @@ class EllipticalSlice(Kernel):
     def step(self, asked: Asked) -> Step:
         """A move of all elements of a statement, with the normal part of their log density."""
         graph, block = _quadratic_part(asked)
-        reference = None if block is None else joint_draw(graph, block, asked.data)
+        reference = None if block is None else joint_draw(graph, block, asked.data, by_rows=False)
         if not isinstance(reference, JointDraw):
             raise CompileError(
                 f"kernels[{asked.name!r}]: an elliptical slice needs a Gaussian prior without "

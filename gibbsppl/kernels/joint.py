@@ -11,6 +11,7 @@ from sympy import Mul
 
 from gibbsppl.algebra.expressions import Expr, Over
 from gibbsppl.algebra.notation import Notation, signed_sum
+from gibbsppl.code.by_rows import by_rows_name, row_coefficients
 from gibbsppl.code.joint import (
     fixed_matrices,
     joint_coefficients,
@@ -33,6 +34,7 @@ from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.moments import X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 from gibbsppl.schedule.precisions import TooLarge, precision_of
+from gibbsppl.schedule.row_forms import Rows
 from gibbsppl.schedule.steps import Formula, Kind
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 class JointDraw(QuadraticDraw):
     """A joint draw of all elements of several statements.
 
+    With ``rows`` these are what it is drawn from, and the precision matrix is never made.
     ``called`` is the name of the step, if other than the names of its arrays.
     """
 
@@ -52,6 +55,7 @@ class JointDraw(QuadraticDraw):
     pairs: tuple[Pair, ...]
     layout: str
     pencil: FixedMatrices | None = None
+    rows: Rows | None = None
     called: str = ""
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "joint"
@@ -87,6 +91,8 @@ class JointDraw(QuadraticDraw):
 
     def given_rest(self, module: Module) -> str:
         """The function of the coefficients of elements, of their squares and products."""
+        if self.rows is not None:
+            return row_coefficients(module, self, self.rows)
         return joint_coefficients(module, self)
 
     def functions(self, module: Module) -> list[str]:
@@ -98,8 +104,12 @@ class JointDraw(QuadraticDraw):
 
     def lines(self, module: Module) -> list[str]:
         """The line of a sweep that draws the block."""
-        drawn, given = joint_name(module, self), module.functions[self.name]
-        if self.pencil is not None:
+        given = module.functions[self.name]
+        if self.rows is not None:
+            drawn = by_rows_name(module, self, self.rows)
+        elif self.pencil is None:
+            drawn = joint_name(module, self)
+        else:
             drawn, given = pencil_name(module, self, self.pencil), scaled_name(module, self)
         return [f's.update(c["{drawn}"].draw(rng, s, {given}(s, c)))']
 
@@ -120,9 +130,13 @@ class JointDraw(QuadraticDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A joint draw of all elements."""
+        from gibbsppl.code.lowering.by_rows import lower_by_rows  # noqa: PLC0415  (if compiled)
         from gibbsppl.code.lowering.joint import lower_joint  # noqa: PLC0415  (if compiled)
 
-        lower_joint(workshop, self)
+        if self.rows is None:
+            lower_joint(workshop, self)
+        else:
+            lower_by_rows(workshop, self, self.rows)
 
     def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
         """The means and covariances of all elements, and the entropy."""
@@ -152,14 +166,28 @@ class JointDraw(QuadraticDraw):
         del drawn
         own, products = given
         terms = []
+        if self.rows is not None:
+            terms += [np.ravel(t) for t in self._of_rows(self.rows, products, values)]
+            products = ()
         for name, (linear, squares) in own.items():
             x = np.asarray(values[name], dtype=float)
             terms += [np.ravel(linear * x), np.ravel(squares * x**2)]
-        for pair, coefficients in zip(self.pairs, products, strict=True):
+        for pair, coefficients in zip(self.pairs, products, strict=self.rows is None):
             ends = (evaluate(e, pair.place, values, sizes) for e in (pair.first, pair.second))
             first, second = ends
             terms.append(np.ravel(coefficients * first * second))
         return np.concatenate(terms)
+
+    def _of_rows(self, rows: Rows, given: Any, values: Values) -> Iterator[Floats]:
+        """Responses times the linear forms of the rows, and weights times their squares."""
+        for form, (weight, response, design) in zip(rows.forms, given, strict=True):
+            shape = tuple(map(len, form.rows))
+            z: Floats = np.zeros(shape)
+            for name, part in zip(self.variables, design, strict=True):
+                x = np.asarray(values[name], dtype=float)
+                whole = np.broadcast_to(part, (*shape, *x.shape))
+                z = z + (whole * x).reshape((*shape, -1)).sum(axis=-1)
+            yield from (response * z, -weight * z**2 / 2)
 
     def log_normalised(self, normaliser: Any) -> Floats | None:
         """The log density of the normal vector; of some of its arrays, the others given."""
@@ -211,10 +239,19 @@ class JointDraw(QuadraticDraw):
 
 
 def joint_draw(
-    graph: Graph, block: Quadratic, data: Mapping[str, Any], asked: Blocks | None = None
+    graph: Graph,
+    block: Quadratic,
+    data: Mapping[str, Any],
+    asked: Blocks | None = None,
+    *,
+    by_rows: bool = True,
 ) -> JointDraw | TooLarge:
-    """The joint draw of a block, if its precision matrix is within the limits."""
-    found = precision_of(graph, block, data, asked or Blocks())
+    """The joint draw of a block, if its precision matrix is within the limits.
+
+    ``by_rows`` says whether the draw may be by few rows, without that matrix.
+    """
+    found = precision_of(graph, block, data, asked or Blocks(), by_rows=by_rows)
     if isinstance(found, TooLarge):
         return found
-    return JointDraw(block, found.linear, found.squares, found.pairs, found.layout, found.pencil)
+    parts = found.linear, found.squares, found.pairs, found.layout, found.pencil
+    return JointDraw(block, *parts, found.rows)

@@ -6,7 +6,8 @@ of products and powers taken apart, sums opened; the rest is multiplied out and 
 values. All this is a function of one log density, and is kept: the graphs that a search tries have
 most factors in common.
 
-Before that, `outcomes` puts in what is observed of an event, where this is one number everywhere.
+Before that, `outcomes` puts in what is observed of an event, where this is one number everywhere,
+and `cases` takes the logs of arrays apart that are written element by element.
 
 Of pieces are then asked: `limits` (logs of indicators are bounds of the target's support),
 `dependence` (which elements of the target depend on one another), `elements` (the pieces about one

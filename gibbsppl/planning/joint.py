@@ -21,7 +21,7 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.precisions import LEAST_DIAGONALISED, TooLarge, is_fixed
+from gibbsppl.schedule.precisions import LEAST_DIAGONALISED, TooLarge, has_few_rows, is_fixed
 
 
 def joined(
@@ -119,11 +119,12 @@ def _grown(
         return None, []
     block, waiting = alone, list(others)
     needed = _needs_a_block(first)
-    wanted = needed or _is_fixed(graph, first, block)
+    wanted = needed or _is_fixed(graph, first, block) or has_few_rows(graph, block)
     step = joint_draw(graph, block, data, asked) if wanted else None
     if needed and isinstance(step, TooLarge):
         return None, [step]
-    made = step if isinstance(step, JointDraw) and (needed or step.pencil) else None
+    whole = step if isinstance(step, JointDraw) else None
+    made = whole if whole is not None and (needed or whole.pencil or whole.rows) else None
     large = dict[str, TooLarge]()
     grew = True
     while grew:

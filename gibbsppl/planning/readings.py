@@ -228,7 +228,7 @@ class _Reading:
         """The step of a conditional, as the one that it stands for."""
         if isinstance(conditional, Quadratic):
             asked = Blocks(together=(frozenset(step.variables),))
-            made = joint_draw(graph, conditional, data, asked)
+            made = joint_draw(graph, conditional, data, asked, by_rows=False)
             assert isinstance(made, JointDraw)
             return made.with_fields(pencil=None)
         return maker_of(graph)(conditional)

@@ -29,7 +29,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.predict.along_draws import DRAW
-from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.runtime.label_chains import known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -209,13 +209,13 @@ class Along:
 
     def jointly(self, what: What) -> Jointly:
         """The means or the sds of all that is drawn jointly."""
-        joint = joint_in(self.constants, self.step.variables)
+        joint = jointly_in(self.constants, self.step.variables)
         moments = joint.mean if what == "mean" else joint.sd
         return [moments(s, given) for s, given in zip(self.states, self._given(), strict=True)]
 
     def put_joint(self, found: Jointly, name: str, into: Floats) -> None:
         """Write the moments of an array that is drawn jointly with others, where it is drawn."""
-        drawn = joint_in(self.constants, self.step.variables).drawn[name]
+        drawn = jointly_in(self.constants, self.step.variables).drawn[name]
         for n, of_draw in enumerate(found):
             into[n] = np.where(drawn, of_draw[name], into[n])
 

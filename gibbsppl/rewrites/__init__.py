@@ -12,7 +12,8 @@ data are imputed last. It goes:
 - collapsing: `integrals` (variables integrated out one after the other) with `sums`; `collapsing`
   makes the `Scan` of the labels, `increments` what one element of a label adds; `marginal_draws`,
   where no label sees what is integrated out
-- `locations`: scales drawn without their locations, which are drawn right after
+- `locations`: scales drawn without their locations, which are drawn right after;
+  `means_by_rows` of locations that few rows tie
 - interweaving: `interweaving` chooses, `recentring` makes the non-centred graph, `predictors` the
   graph in which what is added to a group's elements is held fixed
 """

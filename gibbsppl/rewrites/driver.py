@@ -21,6 +21,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import StandIn
+from gibbsppl.pieces.cases import with_cases
 from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
@@ -85,13 +86,12 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     has a kernel for: they need no rewrite. ``interweave``: locations and scales are drawn once more
     with their groups standardised, where that is cheap; or those named. ``named`` are variables
     that the user names elsewhere: they are drawn with all others. ``jointly``: whether what is
-    quadratic together may be drawn in one step. ``closed``: all are drawn in one graph, and of
-    these variables closed forms alone are wanted; of ``climbed`` ones, which are not drawn, a
-    concave log density is as good.
+    quadratic together may be drawn in one step. ``closed``: all are drawn in one graph, closed
+    forms of these alone are wanted; of ``climbed`` ones a concave log density is as good.
     """
     asked = dict(asked or {})
     _check_names(asked)
-    graph = with_outcomes(graph, data)
+    graph = with_cases(with_outcomes(graph, data))
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly,
                    frozenset(climbed))  # fmt: skip
     shown = () if isinstance(interweave, bool) else interweave

@@ -59,6 +59,7 @@ from gibbsppl.rewrites.integrals import (
     natural_parameters,
     without,
 )
+from gibbsppl.rewrites.means_by_rows import mean_by_rows
 from gibbsppl.rewrites.search import Rewritten, is_as_good
 from gibbsppl.rewrites.stages import Stage
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
@@ -274,11 +275,17 @@ class AtMeans:
         work, found = Open(self.graph), list[_Location]()
         for n, name in enumerate(names, 1):
             later = (*tuple(names)[n:], *scales)
-            found.append(_location(work, closed_form(work, data, name), later, scales))
+            own = _location(work, closed_form(work, data, name), later, scales)
+            few = mean_by_rows(work.graph, own.statement, data, scales)
+            found.append(own if few is None else replace(own, mean=few.mean, reads=few.arrays))
             work = without(work, data, name, later)
+            if few is not None:
+                sizes = {**few.sizes, **work.graph.sizes}
+                work = replace(work, graph=replace(work.graph, sizes=sizes))
         means, arrays = dict[str, str](), list(work.arrays)
         for location in reversed(found):
             mean = location.at(fresh(f"{location.name}_mean", {*work.graph.variables}), means)
+            arrays += location.read(means)
             means[location.name] = mean.name
             arrays.append(mean)
         return self._with_means(found, means, arrays, work.graph.sizes)
@@ -331,7 +338,8 @@ def _at(expr: Expr, means: Mapping[str, str]) -> Expr:
 class _Location:
     """A location, its mean at its target, and the log partition function without a linear term.
 
-    ``places`` are the positions of its elements.
+    ``places`` are the positions of its elements; ``reads`` the arrays that the mean reads, where it
+    is computed by these.
     """
 
     statement: Statement
@@ -339,6 +347,7 @@ class _Location:
     places: tuple[Range, ...]
     mean: Expr
     normaliser: Expr
+    reads: tuple[Maintained, ...] = ()
 
     @property
     def name(self) -> str:
@@ -355,6 +364,13 @@ class _Location:
         target = self.statement.target
         value = Scatter(name, target.indices, _at(self.mean, means), self.places)
         return Maintained(Array(name)[target.indices], (value,))
+
+
+    def read(self, means: Mapping[str, str]) -> Iterator[Maintained]:
+        """The arrays that the mean reads, given the means of the locations after it."""
+        for array in self.reads:
+            scatters = (replace(s, value=_at(s.value, means)) for s in array.scatters)
+            yield replace(array, scatters=tuple(scatters))
 
 
 def _location(

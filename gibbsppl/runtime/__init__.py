@@ -11,7 +11,7 @@ All that a generated module calls is exported here. The rooms:
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave` and `concave_one`, on `concave_search` and `chords`
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
-  matrices, `pencils`, `least_squares` for centres
+  matrices, `pencils`; `by_rows`, of few rows and many columns; `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks, `walks`,
   `swaps`, `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour,
@@ -27,6 +27,7 @@ All that a generated module calls is exported here. The rooms:
 
 from gibbsppl.runtime.ascents import climb_jointly
 from gibbsppl.runtime.averages import JointMoments
+from gibbsppl.runtime.by_rows import ByRows
 from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
     log_concave,
@@ -274,6 +275,7 @@ from gibbsppl.runtime.walks import (
 )
 
 __all__ = [
+    "ByRows",
     "Entries",
     "FewLogOdds",
     "Groups",

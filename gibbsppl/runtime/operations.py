@@ -168,6 +168,11 @@ def _sparse(
     return CALL + n * (NORMAL + 4) + inside * each + _border(inside, k)
 
 
+def _by_rows(_: Given, __: Given, design: Given, *___: Given) -> Any:
+    columns, rows = design.axes
+    return CALL + columns * (rows * rows * (3 / 8) + rows * 6 + NORMAL) + _factorised(rows)
+
+
 def _pencil(_: Given, __: Given, ___: Given, rows: Given, diagonals: Given, order: Given,
             *____: Given) -> Any:  # fmt: skip
     each = NORMAL + 12 + 4 * int(rows.values.shape[1]) + 2 * len(diagonals.values)
@@ -295,6 +300,7 @@ KERNELS: Mapping[str, Kernel] = {
     "averaged_blocks": Kernel(_averaged(_blocks)),
     "averaged_band": Kernel(_averaged(_band)),
     "averaged_sparse": Kernel(_averaged(_sparse)),
+    "joint_by_rows": Kernel(_by_rows),
     "pencil": Kernel(_pencil),
     # along a line of entries that are tied, of units of a scan
     **{f"{line}_{what}": _each(2) for line in ("shared_out", "exchanged", "turned", "sheared")

@@ -3,7 +3,8 @@
 - `steps`: what a step is, its facts and what it does of its own; `kinds`: steps by what they draw
   from, of which each kernel in `gibbsppl.kernels` is one. `sweeps`: a `Schedule`, all of a sweep
 - what steps are made of: `contributions` of factors to `parameters`, `precisions` of joint draws
-  (of `fixed_matrices`, if these are known), `terms_by_element`, `cancelling` terms merged
+  (of `fixed_matrices`, if these are known; of few rows, `row_forms`), `terms_by_element`,
+  `cancelling` terms merged
 - `moments`: what others read of a variable that is read by its mean
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
   for), `composed` (several steps by one kernel), `blocks`, `scanning` (random, symmetric)

@@ -19,6 +19,7 @@ from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.derive.contractions import Known, data_only, pull_back
 from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.derive.row_forms import row_forms_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Graph, Statement
@@ -29,6 +30,7 @@ from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.fixed_matrices import FixedMatrices, fixed_matrices_of
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
+from gibbsppl.schedule.row_forms import Rows, rows_of
 
 # Tables of coefficients by both elements are made up to this many entries, or a few for each
 # position that the factor has; larger ones have an entry for each position.
@@ -57,7 +59,7 @@ class Precision:
     """The coefficients of a quadratic log density: of elements, squares and products.
 
     ``layout`` says how the precision matrix is factorised; with a ``pencil`` it is diagonalised
-    once instead.
+    once instead; with ``rows`` there is a matrix of their order in its place.
     """
 
     linear: tuple[NaturalParameter, ...]
@@ -65,6 +67,7 @@ class Precision:
     pairs: tuple[Pair, ...]
     layout: str
     pencil: FixedMatrices | None
+    rows: Rows | None = None
 
 
 def precision_of(
@@ -73,16 +76,21 @@ def precision_of(
     data: Mapping[str, Any],
     asked: Blocks,
     last: Sequence[str] = (),
+    *,
+    by_rows: bool = False,
 ) -> Precision | TooLarge:
     """The precision of a block within the limits of work and memory; of memory alone if asked for.
 
     Arrays that come ``last`` are its border. A block with too many coefficients is left out before
-    the places of these are computed.
+    the places of these are computed. With ``by_rows`` few rows may take its place.
     """
     is_data = is_data_of(graph)
     pairs = _pairs(graph, block, is_data)
     cells = float(sum(prod(p.sizes) for p in pairs))
     is_asked = any(set(block.arrays) <= group for group in asked.together)
+    if by_rows and (rows := _rows(graph, block, pairs, is_data)) is not None:
+        linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
+        return Precision(linear, squares, pairs, rows.told, None, rows)
     most = 10 * MOST_ENTRIES if is_asked else MOST_ENTRIES
     if is_asked and cells > most:
         raise _too_large(block, f"{cells:.3g} coefficients of products")
@@ -132,6 +140,31 @@ def is_fixed(graph: Graph, block: Quadratic) -> bool:
     if sum(prod(p.sizes) for p in pairs) > MOST_CELLS:
         return False
     return fixed_matrices_of(_parameters(graph, block, 2, is_data), pairs, is_data) is not None
+
+
+def has_few_rows(graph: Graph, block: Quadratic) -> bool:
+    """Whether a block is drawn by its rows, which are fewer than its elements."""
+    is_data = is_data_of(graph)
+    return _rows(graph, block, _pairs(graph, block, is_data), is_data) is not None
+
+
+def _rows(
+    graph: Graph, block: Quadratic, pairs: Sequence[Pair], is_data: Known
+) -> Rows | None:
+    """The rows by which a block is drawn, where no other way takes less work."""
+
+    def parameters(of: Quadratic, degree: int) -> tuple[NaturalParameter, ...]:
+        return _parameters(graph, of, degree, is_data)
+
+    found = row_forms_of(graph, block)
+    if found is None or not found.pays or not found.is_affordable:
+        return None
+    once = 2.0 * found.size**2  # (a draw by fixed matrices, which take as long as a dense factor)
+    if once <= found.work and found.size**3 <= MOST_WORK:
+        squares = parameters(block, 2)
+        if fixed_matrices_of(squares, pairs, is_data) is not None:
+            return None
+    return rows_of(graph, found, parameters)
 
 
 def _too_large(block: Quadratic, what: str) -> CompileError:

@@ -86,7 +86,7 @@ def add_second_degree(
     for n, (name, squares) in enumerate(zip(step.variables, step.squares, strict=True)):
         own = tables.arrays[n]
         slots = slots_of(w, joint, own, name, tables.squares[own.start :], tables.stored)
-        _add(w, filled, slots, _times(squares, -2), f"{name}_squares", name)
+        _add(w, filled, slots, multiplied(squares, -2), f"{name}_squares", name)
     for n, pair in enumerate(step.pairs):
         _add_pair(w, filled, pair, tables, n)
 
@@ -179,7 +179,7 @@ def _add(
 
 def _add_pair(w: Workshop, filled: str, pair: Pair, tables: Tables, n: int) -> None:
     """Subtract the coefficients of products of two elements."""
-    p, slots, doubled = _times(pair.parameter, -1), tables.pairs[n], tables.doubled[n]
+    p, slots, doubled = multiplied(pair.parameter, -1), tables.pairs[n], tables.doubled[n]
     if not p.contributions:
         return
     shape = tuple(len(r) for r in pair.place)
@@ -193,7 +193,7 @@ def _add_pair(w: Workshop, filled: str, pair: Pair, tables: Tables, n: int) -> N
     w.add(Add(filled, (place,), value, w.spans(pair.place), factors))
 
 
-def _times(p: NaturalParameter, number: int) -> NaturalParameter:
+def multiplied(p: NaturalParameter, number: int) -> NaturalParameter:
     """Coefficients times a number."""
     return replace(
         p, contributions=tuple(replace(c, value=number * c.value) for c in p.contributions)
@@ -279,7 +279,7 @@ def _placed(
     """The places of an array's elements among all drawn, and in the array, along spans."""
     dims, free = w.dims(own.name), joint.drawn[own.name]
     if free.all():
-        return _place_in_whole(w, dims, own.start), positions(dims), tuple(map(w.span, dims))
+        return place_in_whole(w, dims, own.start), positions(dims), tuple(map(w.span, dims))
     span = w.own_dim(f"{own.name}_put", len(own.positions))
     along = Position(span.dim)
     at_axes = np.unravel_index(own.positions, free.shape)
@@ -292,11 +292,11 @@ def _placed(
 
 def put_whole(w: Workshop, array: str, dims: Sequence[Dim], values: str, start: int) -> None:
     """The values of a whole array, which begin at some place of others."""
-    target, place = Element(array, positions(dims)), _place_in_whole(w, dims, start)
+    target, place = Element(array, positions(dims)), place_in_whole(w, dims, start)
     w.add(Store(target, Element(values, (place,)), tuple(map(w.span, dims))))
 
 
-def _place_in_whole(w: Workshop, dims: Sequence[Dim], start: int) -> Expr:
+def place_in_whole(w: Workshop, dims: Sequence[Dim], start: int) -> Expr:
     """The place of each element of a whole array, whose elements begin at some place."""
     found: Expr = Number(start)
     for d in dims:
