@@ -11,4 +11,6 @@ Before that, `outcomes` puts in what is observed of an event, where this is one 
 Of pieces are then asked: `limits` (logs of indicators are bounds of the target's support),
 `dependence` (which elements of the target depend on one another), `elements` (the pieces about one
 element given the others), `vanishing` (what is exactly zero, whatever the log beside it).
+
+Potentials that are `corrections` are left out where a log density is simpler without them.
 """

@@ -59,7 +59,8 @@ from gibbsppl.rewrites.integrals import (
     natural_parameters,
     without,
 )
-from gibbsppl.rewrites.search import Rewritten, is_as_good
+from gibbsppl.rewrites.quality import is_as_good
+from gibbsppl.rewrites.search import Rewritten
 from gibbsppl.rewrites.stages import Stage
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
 
