@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from mpmath import mpf
+from references.exact_functions import log_chi_ratio as exact_ratio
 from scipy import special
 
 import gibbsppl as gp
@@ -100,6 +102,15 @@ def test_the_ratio_is_near_to_one_where_nearly_all_numbers_are():
 
     assert share > 0.99
     assert np.abs(log_chi.log_chi_ratio(u)).max() < 0.06
+
+
+@pytest.mark.parametrize("u", np.linspace(-12, 3, 16))
+def test_the_ratio_has_the_digits_of_the_logs_that_it_is_a_difference_of(u):
+    """It is nearly zero there, and they are not."""
+    exact = exact_ratio(mpf(u))
+    size = abs(u) + np.exp(u) + max(map(abs, log_chi.LOG_SCALED)) + max(log_chi.HALVES) * u**2
+
+    assert abs(log_chi.log_chi_ratio(u) - float(exact)) <= 8 * np.finfo(float).eps * size
 
 
 @pytest.mark.parametrize("k", range(10))

@@ -1,7 +1,7 @@
 """Corrections: potentials without which a log density has a simpler form, and is near to itself.
 
 A rewrite puts the log of a ratio that is near to one into a potential of its own
-(`gibbsppl.algebra.function_rows.Function.is_correction`). What is drawn without it is a proposal,
+(``is_correction`` in a row of `gibbsppl.algebra.functions`). What is drawn without it is a proposal,
 which it accepts.
 """
 

@@ -3,7 +3,7 @@
 The components of Y. Omori, S. Chib, N. Shephard and J. Nakajima (2007), "Stochastic volatility with
 leverage: fast and efficient likelihood inference", Journal of Econometrics 140, table 1, digits as
 they are there. What is left of the density besides the mixture is `log_chi_ratio`: between -10 and
-2.5, where 99.8 % of the numbers are, within 0.06 of 0, of larger size in the tails.
+2.5, where 99.4 % of the numbers are, within 0.06 of 0, of larger size in the tails.
 """
 
 from __future__ import annotations
