@@ -12,6 +12,7 @@ from gibbsppl.analysis.domains import within_domains, without_spellings
 from gibbsppl.analysis.truncations import check_truncations
 from gibbsppl.cache.derivation import Derivation, Facts
 from gibbsppl.code.source import write_numpy
+from gibbsppl.errors import CompileError
 from gibbsppl.initial.impossible import check_possible
 from gibbsppl.initial.looking import looked_at
 from gibbsppl.kernels import kernels_of
@@ -28,9 +29,9 @@ from gibbsppl.planning import (
     planned,
     replaceable,
 )
-from gibbsppl.rewrites import REWRITES, Rewritten, rewritten
+from gibbsppl.rewrites import REWRITES, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
-from gibbsppl.schedule.blocks import blocks_of, check_names
+from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -78,7 +79,7 @@ def scheduled(
             data,
             asked,
             blocks.elements,
-            rules=REWRITES if rewrites is not False else (),
+            rules=_rules(settings, blocks),
             collapse=settings["collapse"],
             approximate=settings["approximate"],
             moved=control.moved,
@@ -103,3 +104,26 @@ def scheduled(
         names, exact = settings["interweave"], settings["exact"]
         check_asked(augmented, names, schedule, control.kernels, exact=exact)
     return schedule, {**augmented.data, **schedule.tables}
+
+
+def _rules(settings: Settings, blocks: Blocks) -> tuple[Rule, ...]:
+    """The rules to choose from: those whose draws are proposals where all else allows these."""
+    asked = settings["rewrites"]
+    if asked is False:
+        return ()
+    in_the_way = {
+        "exact=True": settings["exact"],
+        "by=": bool(settings["by"]),
+        "collapse=": bool(settings["collapse"]),
+        "blocks=False": not blocks.joined,
+    }
+    names = [name for name, is_set in in_the_way.items() if is_set]
+    if not names:
+        return REWRITES
+    for rule in (r for r in REWRITES if r.proposes):
+        if isinstance(asked, Mapping) and asked.get(rule.name):
+            raise CompileError(
+                f"rewrites[{rule.name!r}]: with it variables are proposed by a joint draw, and not "
+                f"always accepted, which {names[0]} does not go with; leave one of them out."
+            )
+    return tuple(r for r in REWRITES if not r.proposes)

@@ -197,3 +197,55 @@ def test_it_is_asked_for_by_a_value_not_by_its_class():
         gp.Normal("x", 0, sigma=1)
     with pytest.raises(gp.CompileError, match=r"write gp.EllipticalSlice\(\)"):
         gp.compile(model, kernels={"x": gp.EllipticalSlice})
+
+
+def by_default(declare, **settings):
+    with gp.Model(coords={"t": 4}) as model:
+        declare()
+    return gp.compile(model, **settings)
+
+
+def told(sampler):
+    return [(s.name, s.owner) for s in sampler.schedule.steps if "x" in s.variables]
+
+
+def test_a_dense_prior_has_an_ellipse_beside_draws_of_its_elements():
+    sampler = by_default(process)
+
+    beside = [("x by elliptical slice", "elliptical slice"), ("x", "adaptive rejection")]
+    assert beside == told(sampler)
+    assert "2 steps, 1 beside others" in str(sampler)
+    assert "beside other draws" in sampler.explain("x by elliptical slice")
+    assert sampler.verify().proved
+
+
+@pytest.mark.slow
+def test_an_ellipse_beside_other_draws_leaves_the_joint_distribution_as_it_is():
+    assert by_default(process).check_kernel("x", seed=1, replicates=500).passed
+
+
+@pytest.mark.slow
+def test_an_ellipse_beside_other_draws_with_a_wrong_normal_part_is_seen(monkeypatch):
+    def wider(self, *args):
+        mean, noise, log_density = normal(self, *args)
+        return mean, 2 * noise, log_density
+
+    normal = Joint.normal
+    sampler = by_default(process)
+    monkeypatch.setattr(joint.Joint, "normal", wider)
+    assert not sampler.check_kernel("x", seed=1, replicates=2000).passed
+
+
+@pytest.mark.parametrize("declare", [walk, effects])
+def test_elements_with_colours_have_no_ellipse_beside(declare):
+    owners = {owner for _, owner in told(by_default(declare))}
+    assert "elliptical slice" not in owners
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"exact": True}, {"blocks": {"x": "elements"}}, {"kernels": {"x": gp.Slice()}}],
+    ids=["exact", "elements", "asked"],
+)
+def test_an_ellipse_beside_is_left_out_where_the_user_says_otherwise(settings):
+    assert [name for name, _ in told(by_default(process, **settings))] == ["x"]

@@ -54,7 +54,7 @@ GENERIC = (
 
 # Tables of identities, whose text says what they are used for and who found them.
 IDENTITIES = tuple(
-    f"gibbsppl.rewrites.{name}" for name in ("counts", "links", "positive", "values")
+    f"gibbsppl.rewrites.{name}" for name in ("counts", "links", "positive", "values", "volatility")
 )
 
 # Files that are loaded as two packages, plain and compiled, and so import one another relatively.

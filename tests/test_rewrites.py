@@ -17,6 +17,7 @@ from rewrites import (
     examples_models,
     examples_positive,
     examples_rejected,
+    examples_volatility,
 )
 from rewrites.marginals import compared, log_marginal
 
@@ -46,6 +47,7 @@ EXAMPLES = {
     "fraction": examples_positive.FRACTIONS,
     "hidden value": examples_hidden.HIDDEN,
     "rejected draws": examples_rejected.REJECTED,
+    "log chi-squared": examples_volatility.VARIANCES,
 }
 # Terms that a rule could take apart and does not.
 NOT_FOUND = {
@@ -180,7 +182,8 @@ def test_a_rule_leaves_nothing_of_its_own_term(rule, model):
 def test_nothing_but_the_factor_of_the_term_changes(rule, model):
     for rewrite in made(rule, model):
         before, after = rewrite.before, rewrite.graph
-        kept = [f for f in after.factors if f is not rewrite.statement]
+        own = {rewrite.statement.name, f"{rewrite.statement.name}_ratio"}
+        kept = [f for f in after.factors if f.name not in own]
         gone = {f.name for f in before.factors} - {f.name for f in kept}
         added = set(after.variables) - set(before.variables)
         aux = rewrite.variable
@@ -257,6 +260,7 @@ PLANTED = {
     "fraction": examples_positive.clusters_of_groups,
     "hidden value": examples_hidden.found_between_two_visits,
     "rejected draws": examples_rejected.products_of_which_some_are_not_counted,
+    "log chi-squared": examples_volatility.variances_of_groups,
 }
 
 

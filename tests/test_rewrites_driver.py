@@ -26,7 +26,8 @@ from gibbsppl.errors import CompileError
 from gibbsppl.rewrites import rows, search
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES, UNSEEN, possible, rewritten
-from gibbsppl.rewrites.search import MOST_RULES, Search, quality_of
+from gibbsppl.rewrites.quality import quality_of
+from gibbsppl.rewrites.search import MOST_RULES, Search
 from gibbsppl.rewrites.terms import terms_in
 from gibbsppl.schedule.staleness import check_fresh
 

@@ -12,6 +12,7 @@ from rewrites import (
     examples_models,
     examples_positive,
     examples_rejected,
+    examples_volatility,
 )
 from scipy import stats
 from scipy.special import gammaln
@@ -234,6 +235,8 @@ COMPARED = {
     examples_hidden.between_two_detection_limits: "hidden value",
     examples_rejected.counts_of_groups_that_are_not_zero: "rejected draws",
     examples_rejected.times_between_two_ends: "rejected draws",
+    examples_volatility.volatility_with_a_mean: "log chi-squared",
+    examples_volatility.returns_of_which_some_are_zero: "log chi-squared",
 }
 
 

@@ -53,7 +53,8 @@ class Function:
     the function does not reach. ``symmetric``: ``1 - f(x)`` is ``f(-x)``. Values are ``between``
     two ends; an increasing function, never falling in an argument, crosses a value at a point
     (``at``). ``bends``: the curvature (``bends_given``: in the last argument, a first one given).
-    ``finite``: where arguments are. ``fades``: near to zero.
+    ``finite``: where arguments are. ``fades``: near to zero. ``is_correction``: the log of a ratio
+    that is near to one where the argument is likely; draws without it are proposals.
     """
 
     of: type[sp.Function]
@@ -78,6 +79,7 @@ class Function:
     bends_given: tuple[tuple[Interval, Bend], ...] = ()
     finite: bool = False
     fades: bool = False
+    is_correction: bool = False
 
     @property
     def is_bounded(self) -> bool:

@@ -89,6 +89,7 @@ LogFoxWright = _function(
 LogFoxWrightByShape = _function("LogFoxWrightByShape", "The derivative of LogFoxWright(a, z) by a.")
 LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
+LogChiRatio = _function("LogChiRatio", "LogChiRatio(u): log chi-squared(1) by ten normals.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
 Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, whatever x is.")
 # (a fifth argument is what it is where the interval is narrow)
@@ -302,6 +303,7 @@ ROWS = (
     Function(of=LogFoxWrightByShape, numpy="log_fox_wright_by_shape"),
     Function(of=LogPolyaGamma, numpy="log_polya_gamma"),
     Function(of=LogStirling, numpy="log_stirling"),
+    Function(of=LogChiRatio, numpy="log_chi_ratio", is_correction=True),
     Function(of=LogMass, numpy="log_mass", between=BELOW_ZERO),
     Function(of=XLogY, numpy="xlogy", near_one="xlog1py", in_full=lambda c, x: c * sp.log(x)),
     Function(of=Weighted, numpy="weighted"),
@@ -319,6 +321,7 @@ INDICATORS = functions_that(lambda row: row.relation)
 BOUNDED = functions_that(lambda row: row.is_bounded)
 INCREASING = functions_that(lambda row: row.increasing)
 FADING = functions_that(lambda row: row.fades)
+CORRECTIONS = functions_that(lambda row: row.is_correction)
 
 
 def complement_of(probability: Expr) -> Expr | None:

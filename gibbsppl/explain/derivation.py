@@ -118,7 +118,7 @@ class Derivation:
         if self.step in self.schedule.fallbacks:
             title += " sampling, a fallback"
         elif self.step.asked is not None:
-            title += ", as asked"
+            title += ", as asked" if self.step.is_asked else ", beside other draws"
         title += ", interwoven" if self.changes else ""
         title += f", drawn {how}" if how else ""
         title += ", when recorded" if self.step.name in deferred(self.schedule) else ""

@@ -90,6 +90,8 @@ def _title(schedule: Schedule) -> str:
         found.append(counted(len(schedule.fallbacks), "fallback"))
     if schedule.proposed:
         found.append(f"{len(schedule.proposed)} by proposals")
+    if schedule.beside:
+        found.append(f"{len(schedule.beside)} beside others")
     if schedule.asked:
         found.append(f"{len(schedule.asked)} by kernels asked for")
     ways = [s.by for s in schedule.steps if s.by != "draw"]

@@ -6,7 +6,7 @@ conditional gets the first that applies (several arrays get a `joint` draw, whic
 for); `composed.OFFERED` those that a user may ask for with ``kernels=``.
 
 - draws from families: `exact`, `block` (vectors of one array), both with `closed`; `joint` (several
-  arrays)
+  arrays), also as proposals that are `corrected`
 - the moments of a conditional, or its mode, instead of a draw: `readings`
 - blocks whose log density is concave in all together, each a `concave_block`: `modal` proposals;
   `ascent` to the joint mode

@@ -75,7 +75,7 @@ class ConcaveBlock(QuadraticDraw):
             return None
         kept = tuple(map(partial(_kept, graph), weights.values()))
         own = (found.linear, found.squares, found.pairs, found.layout)
-        terms = tuple(starmap(partial(_summed, graph), taken.terms))
+        terms = tuple(starmap(partial(summed, graph), taken.terms))
         return cls(taken.quadratic, *own, terms, taken.certificate, kept, last)
 
     @property
@@ -152,7 +152,7 @@ class ConcaveBlock(QuadraticDraw):
         raise NotImplementedError
 
 
-def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> Contribution:
+def summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> Contribution:
     """All terms of a factor summed: those of one position first, where large ones cancel."""
     found = bounded(value, graph.sizes)
     for r in reversed(over):

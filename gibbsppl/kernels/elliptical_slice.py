@@ -54,17 +54,41 @@ class EllipticalSlice(Kernel):
 
     def step(self, asked: Asked) -> Step:
         """A move of all elements of a statement, with the normal part of their log density."""
-        graph, block = _quadratic_part(asked)
-        reference = None if block is None else joint_draw(graph, block, asked.data, by_rows=False)
-        if not isinstance(reference, JointDraw):
+        found = _along_reference(self, asked)
+        if found is None:
             raise CompileError(
                 f"kernels[{asked.name!r}]: an elliptical slice needs a Gaussian prior without "
                 f"bounds, but {asked.name} has none, or one whose precision is too large to be "
                 f"factorised; by default it is drawn {asked.default}. Leave it out, or ask for "
                 "gp.Slice()."
             )
-        called = f"{asked.derived.statement.name}, its reference"
-        return asked.move(self, by=EllipseMove(replace(reference, called=called), graph))
+        return found
+
+
+def ellipse_beside(asked: Asked) -> Step | None:
+    """A move of all elements besides the default draw of each, if their normal part ties them.
+
+    None if it does not, or if there is none that can be factorised.
+    """
+    why = "each element is tied to each by the prior, and is also drawn by itself, one by one"
+    found = _along_reference(EllipticalSlice(), replace(asked, reason=why), is_beside=True)
+    if found is None:
+        return None
+    own = found.asked
+    assert isinstance(own, EllipseMove)
+    name = f"{asked.derived.statement.name} by {own}"
+    return found.with_fields(called=name) if own.reference.pairs else None
+
+
+def _along_reference(kernel: Kernel, asked: Asked, *, is_beside: bool = False) -> Step | None:
+    """The move along ellipses of the normal part; None if none can be factorised."""
+    graph, block = _quadratic_part(asked)
+    reference = None if block is None else joint_draw(graph, block, asked.data, by_rows=False)
+    if not isinstance(reference, JointDraw):
+        return None
+    called = f"{asked.derived.statement.name}, its reference"
+    by = EllipseMove(replace(reference, called=called), graph, is_beside)
+    return asked.move(kernel, by=by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +97,7 @@ class EllipseMove(Kernel):
 
     reference: JointDraw
     graph: Graph
+    is_beside: bool = False
     colours = False
     takes_all = True
 

@@ -12,4 +12,6 @@ and `cases` takes the logs of arrays apart that are written element by element.
 Of pieces are then asked: `limits` (logs of indicators are bounds of the target's support),
 `dependence` (which elements of the target depend on one another), `elements` (the pieces about one
 element given the others), `vanishing` (what is exactly zero, whatever the log beside it).
+
+Potentials that are `corrections` are left out where a log density is simpler without them.
 """

@@ -1,6 +1,6 @@
-"""The kernels that a user asks for, as steps.
+"""The kernels that a user asks for, and the default ones, as steps.
 
-Comes in: a conditional as derived, and a kernel. Goes out: the step; or an error that says why the
+Comes in: a conditional as derived, and a kernel. Goes out: the steps; or an error that says why the
 kernel does not apply to that variable, and what does.
 """
 
@@ -14,10 +14,11 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.model.graph import Graph
 from gibbsppl.planning.control import Control
+from gibbsppl.planning.ellipses import with_ellipse
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.asked import Asked, Made
-from gibbsppl.schedule.composed import Turn
+from gibbsppl.schedule.composed import Composed, Turn
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -34,7 +35,8 @@ def steps_by_kernel(
     kernel = control.kernel_of(derived.statement, model.parts)
     if kernel is None or isinstance(derived, ChainConditional):
         step = make(derived)
-        return (step,), step.name
+        steps = (*with_ellipse(make, graph, derived, control, model.data), step)
+        return steps, step.name if len(steps) == 1 else Composed(tuple(s.name for s in steps))
     if isinstance(derived, Scan):
         name = derived.statement.target.array.name
         raise CompileError(

@@ -4,10 +4,11 @@
 data are imputed last. It goes:
 
 - missing data and predictions out, to be imputed last: `leaves`, with `observed` for the rest
-- data augmentation: the tables of rules are `links`, `counts`, `positive`, `values`; `rows` says
-  what a `Rule` is and may ask, `terms` and `definite` find its terms, `applied` puts the new
-  variable into a graph, `tables` hold positions of data that are not zero
-- `search` keeps the rules that help, and makes the `stages` of a sweep and its branches
+- data augmentation: the tables of rules are `links`, `counts`, `positive`, `values`, `volatility`;
+  `rows` says what a `Rule` is and may ask, `terms` and `definite` find its terms, `applied` puts
+  the new variable into a graph, `tables` hold positions of data that are not zero
+- `quality` says how good a conditional is; `search` keeps the rules that help, and makes the
+  `stages` of a sweep and its branches
 - `parts`: an array taken apart along an axis, where each part has a closed form given the others
 - collapsing: `integrals` (variables integrated out one after the other) with `sums`; `collapsing`
   makes the `Scan` of the labels, `increments` what one element of a label adds; `marginal_draws`,

@@ -16,7 +16,7 @@ from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family, Parameter
 from gibbsppl.model.evaluation import Values
-from gibbsppl.model.graph import MOST_KEPT, Factor, Graph, Statement, Variable
+from gibbsppl.model.graph import MOST_KEPT, Factor, Graph, Potential, Statement, Variable
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 
 
@@ -88,6 +88,10 @@ def _first(
         variables=variables,
     )
     after = replace(after, statements=(*after.statements, statement))
+    if auxiliary.correction != 0:
+        own = facts.fresh(f"{statement.name}_ratio")
+        correction = Potential(own, auxiliary.correction, auxiliary.ranges, of=factor.name)
+        after = replace(after, potentials=(*after.potentials, correction))
     values = {**data, **{n: a for n, (_, a) in auxiliary.tables.items()}}
     return Rewrite(rule, name, term, statement, graph, after, values)
 

@@ -23,7 +23,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.cases import with_cases
 from gibbsppl.pieces.outcomes import with_outcomes
-from gibbsppl.rewrites import counts, links, positive, values
+from gibbsppl.rewrites import counts, links, positive, values, volatility
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed, refuse_pinned
 from gibbsppl.rewrites.integrals import Integral
@@ -42,17 +42,14 @@ from gibbsppl.rewrites.locations import (
 )
 from gibbsppl.rewrites.marginal_draws import drawn_without
 from gibbsppl.rewrites.parts import taken_apart
+from gibbsppl.rewrites.quality import CONCAVE, quality_of
 from gibbsppl.rewrites.rows import Rule
-from gibbsppl.rewrites.search import (
-    CONCAVE,
-    Rewritten,
-    Search,
-    quality_of,
-    wherever,
-)
+from gibbsppl.rewrites.search import Rewritten, Search, wherever
 from gibbsppl.rewrites.stages import Stage
 
-REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *values.RULES)
+REWRITES: tuple[Rule, ...] = (
+    *links.RULES, *counts.RULES, *positive.RULES, *values.RULES, *volatility.RULES
+)  # fmt: skip
 
 # The names by which arrays being taken apart, values that nothing sees being drawn last, and scales
 # being drawn without their locations, are asked for or forbidden.

@@ -31,13 +31,14 @@ from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.dependence import count_of, region_of, times_read, touches
 from gibbsppl.pieces.split import View
 from gibbsppl.rewrites.predictors import coefficients
+from gibbsppl.rewrites.quality import CLOSED, CONCAVE, FALLBACK, quality_of
 from gibbsppl.rewrites.recentring import (
     is_recentrable,
     location_and_scale,
     on_log_scale,
     recentred,
 )
-from gibbsppl.rewrites.search import CLOSED, CONCAVE, FALLBACK, Rewritten, quality_of
+from gibbsppl.rewrites.search import Rewritten
 from gibbsppl.rewrites.stages import NonCentred, What
 
 # A group of which the data say much is drawn well as it is: a sweep then costs up to three times as

@@ -60,7 +60,8 @@ from gibbsppl.rewrites.integrals import (
     without,
 )
 from gibbsppl.rewrites.means_by_rows import mean_by_rows
-from gibbsppl.rewrites.search import Rewritten, is_as_good
+from gibbsppl.rewrites.quality import is_as_good
+from gibbsppl.rewrites.search import Rewritten
 from gibbsppl.rewrites.stages import Stage
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
 

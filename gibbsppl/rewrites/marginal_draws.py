@@ -29,7 +29,7 @@ from gibbsppl.model.graph import Graph, Maintained, Potential, Scatter
 from gibbsppl.pieces.split import Piece
 from gibbsppl.rewrites.collapsing import collapsed
 from gibbsppl.rewrites.integrals import Integral
-from gibbsppl.rewrites.search import CLOSED, is_as_good, quality_of
+from gibbsppl.rewrites.quality import CLOSED, is_as_good, quality_of
 
 
 @dataclass(frozen=True, slots=True)

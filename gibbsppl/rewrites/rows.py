@@ -213,7 +213,9 @@ class Auxiliary:
 
     ``log_density(x)`` at its element ``x`` has the old term as the log of its sum or integral over
     the support. It has one value for each position of ``ranges`` (the factor's own included) and of
-    ``event``. ``tables`` are new arrays of data by name, ``sizes`` the sizes of new dims.
+    ``event``. ``tables`` are new arrays of data by name, ``sizes`` the sizes of new dims. To the
+    log density belongs the ``correction``, which does not depend on the new element: a term of a
+    row that says so (`Function.is_correction`), for each position of ``ranges``.
     """
 
     support: Support
@@ -223,6 +225,7 @@ class Auxiliary:
     of: Dim | None = None
     sizes: Mapping[Dim, int] = field(default_factory=dict)
     tables: Mapping[str, tuple[Variable, np.ndarray]] = field(default_factory=dict)
+    correction: Expr = sp.S.Zero
 
     def array(self, name: str) -> Array:
         """The array of the new variable, with what is known of its elements."""
@@ -249,7 +252,7 @@ class Rule:
 
     ``suffix`` names the new variable after the factor. ``identity`` says what is used, ``source``
     who found it. ``head`` is the function (or functions) that its terms are of, if it is about
-    terms of a form (`of_terms`).
+    terms of a form (`of_terms`). With a rule that ``proposes``, what is drawn is a proposal.
     """
 
     name: str
@@ -258,6 +261,7 @@ class Rule:
     identity: str
     source: str
     head: Head = ()
+    proposes: bool = False
 
 
 def of_terms(
@@ -300,7 +304,7 @@ def _in_terms(
     """The rewrite of the first terms of a head that a rule fits; None without such terms."""
     if not mentions(factor.log_density, targets):
         return None
-    readings = _readings(factor, facts, targets)
+    readings = readings_of(factor, facts, targets)
     for density in readings if shut else islice(readings, 1, None):
         terms, rest = terms_in(density, head, targets, facts.graph.sizes)
         first = next(found(terms, factor.over, facts), None)
@@ -311,7 +315,7 @@ def _in_terms(
     return None
 
 
-def _readings(factor: Factor, facts: Facts, targets: Collection[str]) -> Iterator[Expr]:
+def readings_of(factor: Factor, facts: Facts, targets: Collection[str]) -> Iterator[Expr]:
     """The log density of a factor, reduced, logs expanded: as it is, and with gates out."""
     density = renamed_apart(factor.log_density, {r.dim for r in factor.over})
     yield _reading(density, frozenset(targets), None)

@@ -14,26 +14,31 @@ from sympy import Add
 
 from gibbsppl.algebra.expressions import Expr, Over, leaves_of, mentions
 from gibbsppl.analysis.bounds import NONNEGATIVE, known_bounds, sign_of
-from gibbsppl.derive.concavity import LogConcave, certified
+from gibbsppl.derive.concavity import certified
 from gibbsppl.derive.conditionals import Derived, conditional_of
-from gibbsppl.derive.match_results import Conditional, NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
+from gibbsppl.derive.quadratic import is_quadratic
 from gibbsppl.derive.second_order import may_climb
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
 from gibbsppl.model.stand_ins import StandIn
+from gibbsppl.pieces.corrections import is_corrected, without_corrections
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.rewrites.quality import (
+    CLOSED,
+    CONCAVE,
+    CONCAVE_BY_ELEMENT,
+    FALLBACK,
+    NEAR,
+    quality_of,
+)
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.stages import NonCentred, Stage
 
 # How many rules, one after the other, may be tried on one variable.
 MOST_RULES = 3
-
-# From best to worst: drawn from a closed form, by adaptive rejection all at once, the same one by
-# one, by a fallback move.
-CLOSED, CONCAVE, CONCAVE_BY_ELEMENT, FALLBACK = range(4)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rewritten:
@@ -169,9 +174,20 @@ class Search:
             how = {"elements": name in self.elements, "certify": name not in self.parts}
             around = (_surroundings(graph, data, own), *how.values())
             if around not in self.found:
-                self.found[around] = graph, data, conditional_of(graph, own, data, **how)
+                self.found[around] = graph, data, self._conditional(graph, own, data, how)
             self.found[key] = graph, data, self.found[around][2]
         return self.found[key][2]
+
+    def _conditional(
+        self, graph: Graph, own: Statement, data: Values, how: Mapping[str, bool]
+    ) -> Derived:
+        """The conditional; of what corrections see that without them, if it is normal."""
+        name = own.target.array.name
+        if is_corrected(graph, name) and name not in self.elements | self.parts:
+            found = conditional_of(without_corrections(graph), own, data, certify=False)
+            if is_quadratic(found):
+                return found
+        return conditional_of(graph, own, data, **how)
 
     def asked(self, graph: Graph, rules: tuple[Rule, ...]) -> tuple[Rewrite, ...]:
         """The rewrites by the rules that the user asks for; a rule may fit only after another."""
@@ -284,14 +300,17 @@ class Search:
     ) -> tuple[int, int]:
         """The best quality of a variable's conditional, and the stage that it is drawn in.
 
-        A closed form is drawn in the last stage (which reads the least), others in the first.
+        A closed form, or one near to it, is drawn in the last stage (which reads the least, and in
+        which more can be drawn jointly), others in the first.
         """
         best = (FALLBACK + 1, 0)
         for stage, (g, data) in enumerate(self._graphs(graph, kept)):
             if stage and _is_tied(kept[stage - 1].statement, statement):
                 break
             quality = quality_of(self.derived(g, data, statement))
-            if quality < best[0] or quality == CLOSED:
+            if quality == CLOSED and is_corrected(g, statement.target.array.name):
+                quality = NEAR
+            if quality < best[0] or quality == best[0] <= NEAR:
                 best = (quality, stage)
         return best
 
@@ -388,26 +407,6 @@ class Search:
 def _names(graph: Graph) -> set[str]:
     """The names of all arrays and dims."""
     return {*graph.variables, *(d.name for d in graph.sizes)}
-
-
-def is_as_good(derived: Derived, before: Derived) -> bool:
-    """Whether no closed form is lost, and elements are as independent as they were."""
-    is_tied = derived.elements > before.elements or _is_dense(derived) > _is_dense(before)
-    return not is_tied and (quality_of(derived) == CLOSED or quality_of(before) > CLOSED)
-
-
-def _is_dense(derived: Derived) -> bool:
-    """Whether elements are drawn jointly by a matrix of all pairs."""
-    return isinstance(derived, Conditional) and bool(derived.dense)
-
-
-def quality_of(derived: Derived) -> int:
-    """How good a conditional is, from `CLOSED` to `FALLBACK`."""
-    if isinstance(derived, NotConjugate):
-        return FALLBACK
-    if isinstance(derived, LogConcave):
-        return CONCAVE_BY_ELEMENT if derived.elements else CONCAVE
-    return CLOSED
 
 
 def _is_tied(auxiliary: Statement, statement: Statement) -> bool:

@@ -3,7 +3,7 @@
 All that a generated module calls is exported here. The rooms:
 
 - functions of expressions: `functions`, some `by_scipy`; `incomplete`, `normalisers`, `passage`,
-  `near_zero`, `remainder`, `stirling` have their digits
+  `near_zero`, `remainder`, `stirling`, `log_chi` have their digits
 - what nothing draws: `probabilities` of labels, `climbing` to modes, `ascents` of
   several arrays
 - draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
@@ -13,7 +13,8 @@ All that a generated module calls is exported here. The rooms:
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
   matrices, `pencils`; `by_rows`, of few rows and many columns; `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
-- moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks, `walks`,
+- moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks and those by
+  joint draws that are `corrected`, `walks`,
   `swaps`, `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour,
   one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
@@ -35,6 +36,7 @@ from gibbsppl.runtime.concave import (
     log_concave_elements,
     log_concave_part,
 )
+from gibbsppl.runtime.corrected import corrected_draw
 from gibbsppl.runtime.draws import (
     bernoulli,
     beta,
@@ -81,6 +83,7 @@ from gibbsppl.runtime.functions import (
     log_beta,
     log_beta_i,
     log_beta_i_1p,
+    log_chi_ratio,
     log_cloglog,
     log_fox_wright,
     log_fox_wright_by_shape,
@@ -311,6 +314,7 @@ __all__ = [
     "climb_elements",
     "climb_jointly",
     "climb_part",
+    "corrected_draw",
     "cos",
     "digamma",
     "dirichlet",
@@ -350,6 +354,7 @@ __all__ = [
     "log_beta",
     "log_beta_i",
     "log_beta_i_1p",
+    "log_chi_ratio",
     "log_cloglog",
     "log_concave",
     "log_concave_colours",

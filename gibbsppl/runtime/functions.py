@@ -51,6 +51,7 @@ from gibbsppl.runtime.incomplete import (
     log_gamma_u,
     log_rising,
 )
+from gibbsppl.runtime.log_chi import log_chi_ratio
 from gibbsppl.runtime.near_zero import log1p, log_cloglog, log_one_minus_exp
 from gibbsppl.runtime.normalisers import (
     log_bessel_i,
@@ -86,6 +87,7 @@ __all__ = [
     "log_beta",
     "log_beta_i",
     "log_beta_i_1p",
+    "log_chi_ratio",
     "log_cloglog",
     "log_fox_wright",
     "log_fox_wright_by_shape",

@@ -73,7 +73,7 @@ FUNCTIONS: Mapping[str, float] = {
     "log_gamma_q": 290, "log_gamma_u": 260, "log_beta_i": 690, "normal_cdf": 37,
     "normal_log_cdf": 55, "log_one_minus_exp": 32, "log_bessel_i": 120, "log_bessel_k": 2500,
     "log_bessel_k_by_order": 3100, "log_fox_wright": 100_000, "log_fox_wright_by_shape": 86_000,
-    "log_passage_p": 1300, "log_passage_q": 1200, "log_polya_gamma": 16_000,
+    "log_chi_ratio": 190, "log_passage_p": 1300, "log_passage_q": 1200, "log_polya_gamma": 16_000,
 }  # fmt: skip
 
 # Draws of numbers.
@@ -308,6 +308,7 @@ KERNELS: Mapping[str, Kernel] = {
     "equal_units": Kernel(lambda *outs: CALL + outs[-1].count * UNIFORM),
     "weighted_units": Kernel(lambda *outs: CALL + outs[-1].count * (UNIFORM + 10)),
     "chosen_part": _number(UNIFORM + 4),
+    "is_taken": _number(8),
     "partner": _number(UNIFORM),
     "units_of": _number(2),
     "fetch_row": _number(0),

@@ -27,7 +27,8 @@ Made = Callable[[Derived | Scan | ChainConditional], Step]
 class Asked:
     """A conditional for which a kernel is asked, with its graph, data and maker of steps.
 
-    ``by_element`` are the arrays whose elements are to be drawn one after the other.
+    ``by_element`` are the arrays whose elements are to be drawn one after the other. ``reason``
+    says why a kernel is used that the user has not asked for.
     """
 
     make: Made
@@ -35,6 +36,7 @@ class Asked:
     derived: Derived
     data: Mapping[str, Any]
     by_element: frozenset[str]
+    reason: str = ""
 
     @property
     def name(self) -> str:
@@ -48,7 +50,8 @@ class Asked:
 
     def refusal(self, kernel: Kernel) -> tuple[NotConjugate, tuple[Role, ...]]:
         """The conditional as a log density that a kernel moves by; the roles of its axes."""
-        reason = f"kernels= asks for {kernel}; by default it is drawn {self.default}"
+        asked = f"kernels= asks for {kernel}; by default it is drawn {self.default}"
+        reason = self.reason or asked
         return move_density(self.graph, self.derived.statement, self.data, reason)
 
     def move(

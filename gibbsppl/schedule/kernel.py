@@ -22,7 +22,8 @@ class Kernel:
     probabilities of steps between labels are known. ``by_element``: all elements are moved as one
     array, but each is accepted alone. ``proposals``: so many are made in each sweep.
     ``by_log_density``: with its default settings it may move any real variable that is in no
-    family, by its log density.
+    family, by its log density. ``is_beside``: nobody has asked for it; the default draw is there,
+    too.
     """
 
     __slots__ = ()
@@ -35,6 +36,7 @@ class Kernel:
     by_element = False
     proposals: int = 1
     by_log_density = False
+    is_beside = False
 
     @property
     def function(self) -> Any | None:

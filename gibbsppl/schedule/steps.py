@@ -127,7 +127,8 @@ class Step:
     @property
     def is_asked(self) -> bool:
         """Whether the user asks for a kernel that is no independent draw."""
-        return self.alpha is not None or self.asked is not None
+        is_kernel = self.asked is not None and not self.asked.is_beside
+        return self.alpha is not None or is_kernel
 
     @property
     def approximate(self) -> bool:

@@ -89,6 +89,11 @@ class Schedule:
         )
 
     @property
+    def beside(self) -> tuple[Step, ...]:
+        """The moves of arrays whose elements are also drawn, by kernels that nobody asked for."""
+        return tuple(s for s in self.steps if s.asked is not None and not s.is_asked)
+
+    @property
     def asked(self) -> tuple[Step, ...]:
         """The steps that are no independent draws because the user asks for another kernel."""
         return tuple(s for s in self.steps if s.is_asked)

@@ -12,6 +12,8 @@ from itertools import product
 import mpmath
 from mpmath import mp, mpf
 
+from gibbsppl.runtime import log_chi
+
 
 @dataclass(frozen=True)
 class Exact:
@@ -196,6 +198,16 @@ def log_stirling(n, l):
     return mpmath.log(stirling_row(int(n))[int(l)])
 
 
+def log_chi_ratio(u):
+    """The density of the log of a chi-squared number by that of ten normals, from the constants."""
+    each = zip(log_chi.SHARES, log_chi.MEANS, log_chi.VARIANCES, strict=True)
+    near = sum(
+        mpf(p) / mpmath.sqrt(mpf(v)) * mpmath.exp(-((u - mpf(m)) ** 2) / (2 * mpf(v)))
+        for p, m, v in each
+    )
+    return (u - mpmath.exp(u)) / 2 - mpmath.log(near)
+
+
 def log_one_minus_exp(x):
     return mpmath.log(-mpmath.expm1(x)) if x > -1 else mpmath.log1p(-mpmath.exp(x))
 
@@ -302,6 +314,9 @@ FUNCTIONS = {
     ),
     "log_stirling": Exact(
         log_stirling, [(n, l) for n in (1.0, 5.0, 40.0, 300.0) for l in (1.0, n // 2 + 1, n)]
+    ),
+    "log_chi_ratio": Exact(
+        log_chi_ratio, of_one((-1e9, -700.0, -40.0, -25.3, 3.5, 5.0, 300.0)), 4000
     ),
     "log_mass": Exact(
         log_mass, [(-1.0, 2.0), (-50.0, -49.0), (36.0, 39.0), (3.0, 3.0001), (-1e-9, 1e-9)]

@@ -5,8 +5,8 @@ For any values of everything else, element by element of the factor that was rew
     log density before == log density after + sum of log(sum or integral of exp(its own))
 
 where the last sum is over the elements of the auxiliary variable that belong to the element: those
-are independent of each other given the rest. Sums are exact but for rounding, integrals to the
-error that the quadrature finds by itself.
+are independent of each other given the rest. A correction that came with them is on the right, too.
+Sums are exact but for rounding, integrals to the error that the quadrature finds by itself.
 """
 
 from dataclasses import dataclass
@@ -63,6 +63,11 @@ def compared(rewrite, values):
     sizes = (_size(f, values, rewrite.graph.sizes) for f in (old, *left))
     tolerance = np.array(OPERATIONS * EPSILON * sum(sizes))
     where = owners(rewrite, values)
+    known = {p.name for p in rewrite.before.potentials}
+    for correction in (p for p in rewrite.graph.potentials if p.name not in known):
+        np.add.at(after[None], where, log_density(correction, values, rewrite.graph.sizes))
+        more = _size(correction, values, rewrite.graph.sizes)
+        np.add.at(tolerance[None], where, OPERATIONS * EPSILON * more)
     np.add.at(after[None], where, total)
     np.add.at(tolerance[None], where, error + OPERATIONS * EPSILON * size)
     return Comparison(before, after, tolerance)

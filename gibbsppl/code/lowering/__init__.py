@@ -6,7 +6,7 @@
 - `contributions` of factors; `parameters`: natural parameters, log weights and bounds;
   `selections`: the elements that a step draws
 - `draws` from families and of labels; of `blocks`; `joint` draws, with `joint_lengths`, or
-  `by_rows`;
+  `by_rows`, also `corrected` ones;
   `densities`: draws and `moves` by a log density, `elliptical` ones, `modal` proposals,
   `vector_walks`, `swaps`, moves of `tied` entries; `forms`: residuals that are kept up to date, and
   draws `by_form`; `stand_ins`: arrays that stand for others while something is drawn

@@ -222,7 +222,7 @@ def _add_beside(
         def table(name: str, values: np.ndarray, span: Span = span, along: Expr = along) -> Element:
             return Element(w.given(name, (span.dim,), values), (along,))
 
-        entries = np.unravel_index(b.entries, shape)
+        entries = np.unravel_index(b.entries, shape) if shape else ()
         places: dict[str, Expr] = {
             r.dim.name: table(f"{stem}_{r.dim.name}", np.asarray(e) + r.start)
             for r, e in zip(pair.place, entries, strict=True)

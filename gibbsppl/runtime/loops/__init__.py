@@ -6,9 +6,10 @@
   labels and counts by `weights`; the `units` of a scan, and parts of a mixture
 - by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
   `concave_hull`), `slices` (along lines of `tied` entries), `walks`, `vector_walks`, `swaps`,
-  `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`, `spreads`)
+  `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`, `spreads`); decisions about
+  `corrected` joint draws
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
-  `passage`, `stirling` and `normalisers`; `elementary` ones; `copies` of vectors
+  `passage`, `stirling`, `log_chi` and `normalisers`; `elementary` ones; `copies` of vectors
 
 Two packages come of the same files: here they are plain Python; `gibbsppl.runtime.compiled` has
 them compiled. Generated loops call either by the same names, so that what is compiled is tested

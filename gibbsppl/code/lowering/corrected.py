@@ -1,0 +1,51 @@
+"""Joint draws that are proposals, as statements: accepted by what corrects a quadratic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gibbsppl.code.arrays.expressions import ONE, ZERO, Element, negative, total
+from gibbsppl.code.arrays.statements import Add, Argument, Choice, Draw, Let
+from gibbsppl.code.lowering.draws import local_for
+from gibbsppl.code.lowering.joint import lower_joint, put_values, take_values
+from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.joint_tables import tables_of
+from gibbsppl.runtime.tuning import ACCEPTED, ADAPTS, PROPOSED, SCALE, TARGET, field_of, moves_of
+from gibbsppl.schedule.kinds import QuadraticDraw
+
+
+def lower_corrected(w: Workshop, step: QuadraticDraw, terms: Sequence[Contribution]) -> None:
+    """A joint draw; the values before are put back where it is not accepted."""
+    joint, stem = joint_in(w.constants, step.variables), "_".join(step.variables)
+    arrays = tables_of(joint).arrays
+    span = w.own_dim(f"{stem}_moved", joint.size, tuple(map(w.dims, step.variables)))
+    now = local_for(w, f"{stem}_before", (span,), "float").array
+    accepted = w.tuning(field_of(step.name, ACCEPTED))
+    proposed = w.tuning(field_of(step.name, PROPOSED), kind="int")
+    w.tuning(field_of(step.name, SCALE))
+    w.tuning(field_of(step.name, TARGET))
+    w.tuning(field_of(step.name, ADAPTS), kind="int")
+    w.tuning(moves_of(step.name), kind="int")
+    for own in arrays:
+        take_values(w, joint, own, now)
+    before = _correction(w, f"{stem}_correction_before", terms)
+    lower_joint(w, step)
+    after = _correction(w, f"{stem}_correction_after", terms)
+    taken, ratio = w.fresh("is_taken"), total([after, negative(before)])
+    w.add(Let(taken, (), ZERO, type="int", is_empty=True))
+    w.add(Draw((Element(taken),), "is_taken", (Argument(ratio),), note=step.name))
+    with w.apart() as back:
+        for own in arrays:
+            put_values(w, joint, own, now)
+    w.add(Choice(Element(taken), (tuple(back), ())))
+    w.add(Add(accepted.array, (), Element(taken), ()), Add(proposed.array, (), ONE, ()))
+    w.walks[step.name] = None
+
+
+def _correction(w: Workshop, name: str, terms: Sequence[Contribution]) -> Element:
+    """The correction at the current values."""
+    found = w.fresh(name)
+    w.add(Let(found, (), total([w.plain(t.value) for t in terms])))
+    return Element(found)

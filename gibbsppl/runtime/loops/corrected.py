@@ -1,0 +1,17 @@
+"""Decisions about joint draws that are proposals, as in `gibbsppl.runtime.corrected`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gibbsppl.runtime.types import Generator
+
+from . import kernel
+
+APART: Mapping[str, str] = {}
+
+
+@kernel
+def is_taken(rng: Generator, log_ratio: float) -> int:
+    """1 if a proposal of this log ratio is accepted, else 0."""
+    return 1 if -rng.standard_exponential() < log_ratio else 0
