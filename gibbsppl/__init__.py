@@ -34,6 +34,8 @@ _ELSEWHERE = {
     "OverRelaxed": "kernels",
     "Proposal": "kernels",
     "Exact": "kernels",
+    "HMC": "kernels",
+    "NUTS": "kernels",
     "Cycle": "kernels",
     "Mix": "kernels",
     "RandomScan": "schedule.scanning",

@@ -14,7 +14,7 @@ from gibbsppl.cache.derivation import Derivation, Facts
 from gibbsppl.code.source import write_numpy
 from gibbsppl.initial.impossible import check_possible
 from gibbsppl.initial.looking import looked_at
-from gibbsppl.kernels import kernels_of
+from gibbsppl.kernels import kernels_of, moved_together
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array
@@ -60,6 +60,7 @@ def scheduled(
         checked_scan(settings["scan"]),
         kernels_of(settings["kernels"]),
         blocks,
+        moved_together(settings["kernels"]),
     )
     by = settings["by"]
     graph = without_spellings(graph)

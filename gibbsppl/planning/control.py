@@ -16,13 +16,15 @@ from gibbsppl.schedule.scanning import RandomScan
 class Control:
     """The user's settings of a schedule: order, scan, kernels by variable, and blocks.
 
-    ``blocks`` says which variables are drawn jointly, or one element after the other.
+    ``blocks`` says which variables are drawn jointly, or one element after the other; ``together``
+    which are moved together by a kernel.
     """
 
     order: tuple[str, ...] = ()
     scan: str | RandomScan = "systematic"
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     blocks: Blocks = field(default_factory=Blocks)
+    together: tuple[tuple[str, ...], ...] = ()
 
     def kernel_of(self, statement: Statement, parts: Iterable[StandIn]) -> Kernel | None:
         """The kernel named for the array of a statement, or for the whole array if it is a part."""

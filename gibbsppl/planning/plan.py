@@ -15,11 +15,11 @@ from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.kernels.defaults import maker_of
-from gibbsppl.kernels.joint import JointDraw, joint_draw
+from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
-from gibbsppl.planning.choices import steps_by_kernel
+from gibbsppl.planning.choices import steps_by_kernel, steps_moved_together
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import interwoven_by_name, wanted
 from gibbsppl.planning.joint import joined
@@ -118,7 +118,7 @@ def _once_more(interwoven: NonCentred, data: Mapping[str, Any]) -> Step | None:
 
 def _joined(
     graph: Graph, derived: Sequence[Derived | Scan], model: Rewritten, control: Control
-) -> list[Derived | Scan | ChainConditional | JointDraw]:
+) -> list[Derived | Scan | ChainConditional | Step]:
     """The conditionals of a stage, chains and blocks as one each, the largest first.
 
     Variables with a kernel of the user's, or to be drawn by element, are left out of both.
@@ -128,7 +128,8 @@ def _joined(
     apart = blocks.elements | set(control.kernels) | parts
     chained = with_chains(graph, model.data, derived, apart) if blocks.joined else derived
     drawn = joined(graph, chained, model.data, replace(blocks, elements=apart))
-    return sorted(drawn, key=lambda d: -_size(graph, d))
+    found = steps_moved_together(maker_of(graph), graph, drawn, control, model)
+    return sorted(found, key=lambda d: -_size(graph, d))
 
 
 def _within_sweep(model: Rewritten) -> frozenset[str]:
@@ -137,15 +138,15 @@ def _within_sweep(model: Rewritten) -> frozenset[str]:
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
 
 
-def _names(drawn: Derived | Scan | ChainConditional | JointDraw) -> set[str]:
+def _names(drawn: Derived | Scan | ChainConditional | Step) -> set[str]:
     """The arrays that are drawn by a step."""
-    if isinstance(drawn, JointDraw | ChainConditional):
+    if isinstance(drawn, Step | ChainConditional):
         return {s.target.array.name for s in drawn.statements}
     return {drawn.statement.target.array.name}
 
 
-def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | JointDraw) -> int:
+def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | Step) -> int:
     """The number of elements that are drawn by a step."""
-    if isinstance(drawn, JointDraw | ChainConditional):
+    if isinstance(drawn, Step | ChainConditional):
         return sum(count_of(graph, s) for s in drawn.statements)
     return count_of(graph, drawn.statement)

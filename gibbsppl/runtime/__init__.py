@@ -13,8 +13,8 @@ All that a generated module calls is exported here. The rooms:
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
   matrices, `pencils`, `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
-- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`,
-  `mixtures` of these; of a part of an array, by colour, one by one: `selections`
+- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `trajectories` by gradients,
+  `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
@@ -245,6 +245,7 @@ from gibbsppl.runtime.tied import (
     slice_tied,
     turned,
 )
+from gibbsppl.runtime.trajectories import hmc, nuts, trajectory_of
 from gibbsppl.runtime.truncated import (
     truncated_beta,
     truncated_exponential,
@@ -323,6 +324,7 @@ __all__ = [
     "generalized_inverse_gaussian",
     "geometric",
     "half_normal",
+    "hmc",
     "inner",
     "inside",
     "inverse",
@@ -376,6 +378,7 @@ __all__ = [
     "normal",
     "normal_cdf",
     "normal_log_cdf",
+    "nuts",
     "over_relaxed_mvnormal",
     "over_relaxed_normal",
     "own_move",
@@ -474,6 +477,7 @@ __all__ = [
     "sum_of_squares",
     "sum_rows",
     "tables",
+    "trajectory_of",
     "truncated_beta",
     "truncated_beta_prime",
     "truncated_exponential",

@@ -20,7 +20,8 @@ class Kernel:
     elements of one colour may be moved at once. ``takes_all``: all elements of a step are moved as
     one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
     probabilities of steps between labels are known. ``by_element``: all elements are moved as one
-    array, but each is accepted alone.
+    array, but each is accepted alone. ``takes_several``: several arrays may be moved together, and
+    all statements of one always are.
     """
 
     __slots__ = ()
@@ -31,6 +32,7 @@ class Kernel:
     accepts = False
     enumerates = False
     by_element = False
+    takes_several = False
 
     @property
     def function(self) -> Any | None:
