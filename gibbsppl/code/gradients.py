@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 import sympy as sp
 
 from gibbsppl.code.lines import INDENT
+from gibbsppl.code.maintained import maintained_functions, with_maintained, writer_of
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.functions import Part
 from gibbsppl.code.numpy_text.statements import bound_part, parameter_part
-from gibbsppl.derive.contractions import Contribution
-from gibbsppl.schedule.parameters import Bound, NaturalParameter
+from gibbsppl.schedule.parameters import NaturalParameter
 
 
-class Sloped(Protocol):
-    """A step that has a gradient."""
-
-    @property
-    def name(self) -> str:
-        """The name of the step."""
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The arrays that are moved."""
-
-    @property
-    def terms(self) -> tuple[Contribution, ...]:
-        """The terms of the log density, each one number."""
-
-    @property
-    def gradient(self) -> tuple[NaturalParameter, ...]:
-        """The partial derivatives by the elements of each array."""
-
-    @property
-    def ends(self) -> tuple[tuple[str, Bound, Bound], ...]:
-        """The arrays that have bounds, with these."""
-
-
-def surface(module: Module, step: Sloped, name: str) -> list[str]:
+def surface(module: Module, step: Any, name: str) -> list[str]:
     """The function of the log density and the gradient at a state, and that of arrays alone."""
-    writer = module.writer(keeps=True)
+    writer = writer_of(module, step)
     height = NaturalParameter(sp.S.One, (), step.terms)
     body: list[str | Part] = [parameter_part(writer, "log_density", height, full=False)]
     entries = []
@@ -58,10 +34,12 @@ def surface(module: Module, step: Sloped, name: str) -> list[str]:
         f'{INDENT}"""{told} | rest: the log density and its gradient, as a function of arrays."""',
         f"{INDENT}return lambda arrays: {name}(s | arrays, c)",
     ]
-    return [module.function(name, doc, writer, body), "\n".join(as_function)]
+    first = with_maintained(module, step)
+    own = module.function(name, doc, writer, body, first)
+    return [*maintained_functions(module, step), own, "\n".join(as_function)]
 
 
-def bounds(module: Module, step: Sloped, name: str) -> str:
+def bounds(module: Module, step: Any, name: str) -> str:
     """The function of the bounds of arrays."""
     writer = module.writer(keeps=True)
     body: list[str | Part] = ["found = {}"]

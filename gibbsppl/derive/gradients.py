@@ -2,7 +2,7 @@
 
 Comes in: statements, whose elements are moved together. Goes out: their `Slopes`, the terms of the
 log density that hold them, and the gradient: pieces that are linear in the steps of elements, whose
-coefficients are the partial derivatives.
+coefficients are the partial derivatives. What these have in common is computed once.
 """
 
 from __future__ import annotations
@@ -16,27 +16,29 @@ from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.differentials import differential
 from gibbsppl.algebra.expressions import Array, Expr, mentions
 from gibbsppl.algebra.identities import simplified
-from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
+from gibbsppl.derive.shared import Part, Term, shared_parts
 from gibbsppl.model.evaluation import Values
-from gibbsppl.model.graph import Factor, Graph, Marginal, Statement
+from gibbsppl.model.graph import Factor, Graph, Marginal, Statement, Variable
 from gibbsppl.pieces.gates import binary_arrays, opened
 from gibbsppl.pieces.split import Piece, View, split, support_indicators
-
-# A term of a log density: its factor, its value at positions of ranges.
-Term = tuple[str, Expr, tuple[Range, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
     """Statements moved by their gradient, with the terms of their log density that hold them.
 
-    The pieces of ``gradient`` are of one element each: its partial derivatives.
+    The pieces of ``gradient`` are of one element each: its partial derivatives. Both read
+    ``parts``, arrays of what they have in common, which ``graph`` has; ``whole`` are the terms
+    without these.
     """
 
+    graph: Graph
     statements: tuple[Statement, ...]
     terms: tuple[Term, ...]
     gradient: Quadratic
+    parts: tuple[Part, ...]
+    whole: tuple[Term, ...]
     elements: bool = False
 
     @property
@@ -59,14 +61,24 @@ def slopes_of(graph: Graph, statements: Sequence[Statement], data: Values) -> Sl
             return f"{factor.name}, which is integrated out, sees it"
         value = _density(graph, factor, statements, data)
         terms.append((factor.name, value, factor.over))
+    steps = {n: f"step of {n}" for n in arrays}
     try:
-        found = [p for t in terms for p in _gradient(graph, t, arrays, data)]
+        slopes = [(factor, differential(value, steps), over) for factor, value, over in terms]
     except NoDerivative as missing:
         return f"{missing} has no derivative by it"
+    taken = {*graph.variables, *(d.name for d in graph.sizes)}
+    shared = shared_parts(
+        [*terms, *slopes], set(arrays), graph.sizes, taken, f"part_of_{statements[0].name}"
+    )
+    names = {p.element.array.name: p.element.indices for p in shared.parts}
+    kept = {n: Variable(n, axes, "random") for n, axes in names.items()}
+    graph = replace(graph, variables={**graph.variables, **kept})
+    found = [p for t in shared.terms[len(terms) :] for p in _pieces(graph, t, steps, arrays, data)]
     gradient = quadratic_in(graph, statements, found)
     if gradient is None:
         return "its gradient is no sum of terms by element"
-    return Slopes(tuple(statements), tuple(terms), gradient)
+    own = shared.terms[: len(terms)]
+    return Slopes(graph, tuple(statements), own, gradient, shared.parts, tuple(terms))
 
 
 def _factors_of(graph: Graph, names: Collection[str]) -> Iterable[Factor]:
@@ -87,16 +99,17 @@ def _density(
     return sp.Add(*held, *sorted(bounds, key=str))
 
 
-def _gradient(
-    graph: Graph, term: Term, arrays: Mapping[str, Array], data: Values
+def _pieces(
+    graph: Graph,
+    term: Term,
+    steps: Mapping[str, str],
+    arrays: Mapping[str, Array],
+    data: Values,
 ) -> Iterable[Piece]:
-    """The pieces of the differential of a term, as pieces of elements in place of their steps."""
+    """The pieces of a differential, of elements in place of their steps."""
     factor, value, over = term
-    steps = {n: f"step of {n}" for n in arrays}
     whole = {step: arrays[n] for n, step in steps.items()}
-    slope = opened(
-        simplified(differential(value, steps), whole), whole, binary_arrays(graph, data)
-    )
+    slope = opened(simplified(value, whole), whole, binary_arrays(graph, data))
     for piece in split(factor, slope, over, whole, graph.sizes):
         yield _renamed(piece, whole)
 

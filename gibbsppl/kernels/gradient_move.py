@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Binder, Expr, Greatest, Least, Over, mentions
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Greatest, Least, Over, mentions
 from gibbsppl.algebra.notation import Notation, signed_sum, wrapped
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.code.gradients import bounds, surface
@@ -17,7 +17,8 @@ from gibbsppl.code.joint import joint_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.derive.contractions import Contribution, pull_back, pull_back_extreme
-from gibbsppl.derive.gradients import Slopes, Term
+from gibbsppl.derive.gradients import Slopes
+from gibbsppl.derive.shared import Part
 from gibbsppl.explain.derivation import WIDTH, Derivation
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
@@ -38,7 +39,7 @@ class GradientMove(Step):
     """A move of all elements of several statements along a path, by the gradient.
 
     ``terms`` add up to the log density, ``gradient`` are the partial derivatives by the elements of
-    each array, ``ends`` the bounds of the arrays that have some. (``pairs``, ``layout`` and
+    each array; both read the ``kept`` arrays. ``ends`` are the bounds of arrays that have some. (``pairs``, ``layout`` and
     ``pencil`` say of joint draws which elements are tied: here none need to be known.)
     """
 
@@ -46,6 +47,7 @@ class GradientMove(Step):
     terms: tuple[Contribution, ...]
     gradient: tuple[NaturalParameter, ...]
     ends: tuple[tuple[str, Bound, Bound], ...]
+    kept: tuple[NaturalParameter, ...]
     kernel: str
     asked: Kernel
     called: str = ""
@@ -53,7 +55,6 @@ class GradientMove(Step):
     pairs: tuple[()] = ()
     layout: str = ""
     pencil: None = None
-    kept: tuple[()] = ()
     is_move = True
     returns_array = True
     is_from_current = True
@@ -77,6 +78,7 @@ class GradientMove(Step):
         """All that the log density, its gradient and the bounds read."""
         del graph
         yield from (c.value for c in self.terms)
+        yield from (c.value for p in self.kept for c in p.contributions)
         yield from (e for p in self.conditional.pieces for e in of_piece(p))
         yield from (c.value for _, *both in self.ends for b in both for c in b.contributions)
 
@@ -137,7 +139,9 @@ class GradientMove(Step):
         return "log density = ", [self._density_text(notation)], ""
 
     def _density_text(self, notation: Notation) -> str:
-        return signed_sum([notation.text(t.value) for t in self.terms])
+        found = self.conditional
+        terms = (_summed(found.graph, *t) for t in found.whole)
+        return signed_sum([notation.text(t.value) for t in terms])
 
     def collected(self, derivation: Derivation) -> list[str]:
         """Every partial derivative."""
@@ -150,14 +154,16 @@ class GradientMove(Step):
         return [(f"The log density that {self.kernel} evaluates, with its gradient", density)]
 
 
-def gradient_move(graph: Graph, slopes: Slopes, kernel: Kernel, called: str = "") -> GradientMove:
+def gradient_move(slopes: Slopes, kernel: Kernel, called: str = "") -> GradientMove:
     """The move of statements by a kernel."""
+    graph = slopes.graph
     is_data = is_data_of(graph)
+    kept = tuple(_kept(graph, p) for p in slopes.parts)
     terms = tuple(_summed(graph, *t) for t in slopes.terms)
     gradient = tuple(_slopes(graph, slopes, name, is_data) for name in slopes.arrays)
     found = (_ends(graph, slopes.statements, name) for name in slopes.arrays)
     ends = tuple(e for e in found if e is not None)
-    return GradientMove(slopes, terms, gradient, ends, str(kernel), kernel, called)
+    return GradientMove(slopes, terms, gradient, ends, kept, str(kernel), kernel, called)
 
 
 def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> Contribution:
@@ -166,6 +172,14 @@ def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> 
     for r in reversed(over):
         found = Over(found, r.dim, r.start, r.stop)
     return Contribution(factor, found, ())
+
+
+def _kept(graph: Graph, part: Part) -> NaturalParameter:
+    """An array that is computed for a step."""
+    axes = tuple(i for i in part.element.indices if isinstance(i, Dim))
+    place = tuple(Range(d, 0, graph.sizes[d]) for d in axes)
+    found = Contribution(part.factor, bounded(part.value, graph.sizes), place)
+    return NaturalParameter(part.element, axes, (found,))
 
 
 def _slopes(graph: Graph, slopes: Slopes, name: str, is_data: Any) -> NaturalParameter:

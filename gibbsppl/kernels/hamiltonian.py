@@ -40,7 +40,7 @@ class ByGradient(Kernel):
                 f"kernels[{asked.key!r}]: {self} follows the gradient of the log density, but "
                 f"{slopes}. Leave it out, or ask for gp.Slice() or gp.RandomWalk()."
             )
-        return gradient_move(asked.graph, slopes, self)
+        return gradient_move(slopes, self)
 
     def _check_support(self, asked: Asked, statement: Statement) -> None:
         """Raise an error for values that no path goes through."""
