@@ -102,7 +102,7 @@ class GradientMove(Step):
             f"s.update(runtime.{function}(",
             f"{INDENT}rng, s, {own}, {given}(s, c),",
             f"{INDENT}{known},",
-            f"{INDENT}{extent}{ends},",
+            f"{INDENT}{extent!r}{ends},",
             "))",
         ]
 

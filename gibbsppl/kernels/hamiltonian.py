@@ -92,9 +92,9 @@ class NUTS(ByGradient):
         return "NUTS"
 
     @property
-    def path(self) -> tuple[str, float, str]:
+    def path(self) -> tuple[str, float, float]:
         """The function of the runtime, the share that is aimed at, and how far paths go."""
-        return "nuts", float(self.target_accept), f"depth={int(self.max_depth)}"
+        return "nuts", float(self.target_accept), int(self.max_depth)
 
 
 @methods_told(CompileError)
@@ -125,6 +125,6 @@ class HMC(ByGradient):
         return f"HMC of length {self.length:.3g}"
 
     @property
-    def path(self) -> tuple[str, float, str]:
+    def path(self) -> tuple[str, float, float]:
         """The function of the runtime, the share that is aimed at, and how far paths go."""
-        return "hmc", float(self.target_accept), f"length={float(self.length)!r}"
+        return "hmc", float(self.target_accept), float(self.length)

@@ -1,7 +1,7 @@
 """The tuning of moves as arrays that loops read and change, and back.
 
 In a state, tuning is under names that start with ``"~"``: of slices a `Width`, of random walks a
-`Walk`. In loops it is a few arrays each, and one number that says whether warm-up lasts.
+`Walk`, of paths a `Trajectory`. In loops it is a few arrays each, and one number that says whether warm-up lasts.
 
 >>> state = {"~x": Width(np.array(2.0), moves=3)}
 >>> arrays = tuning_arrays(state, {width_of("x"): (), moves_of("x"): (), ADAPTING: ()})
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.runtime.moves import Width
+from gibbsppl.runtime.trajectories import Trajectory
 from gibbsppl.runtime.types import Array
 from gibbsppl.runtime.walks import Walk
 
@@ -31,6 +32,8 @@ ACCEPTED, PROPOSED = "accepted", "proposed"
 # Those that walks of vectors have besides, for each vector.
 MEAN, COVARIANCE, FACTOR, SHAPED = "mean", "covariance", "factor", "shaped"
 OF_VECTORS = (MEAN, COVARIANCE, FACTOR, SHAPED)
+# Those that a `Trajectory` has besides the target, whether it adapts, and what was accepted.
+LEARNS, SCALES, SUMS, POINTS, DIVERGED = "learnt", "scale", "moments", "points", "diverged"
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
 # What has the share of the steps of a walk that were accepted since the draw before.
 RATE = ".rate"
@@ -95,6 +98,19 @@ def put_tuning(state: dict[str, Any], arrays: Mapping[str, Array]) -> None:
             state[step] = Width(np.array(values), moves, adapting)
         elif what == SCALE:
             state[step] = _walk(step, arrays)
+        elif what == LEARNS:
+            state[step] = _trajectory(step, arrays)
+
+
+def _trajectory(step: str, arrays: Mapping[str, Array]) -> Trajectory:
+    """What loops have left of what is learnt of paths."""
+    learnt, scale, moments = (np.array(arrays[f"{step}.{f}"]) for f in (LEARNS, SCALES, SUMS))
+    target, adapts, accepted, proposed, points, diverged = (
+        arrays[f"{step}.{field}"]
+        for field in (TARGET, ADAPTS, ACCEPTED, PROPOSED, POINTS, DIVERGED)
+    )
+    counts = float(accepted), int(proposed), float(points), float(diverged)
+    return Trajectory(learnt, scale, moments, float(target), bool(adapts), *counts)
 
 
 def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:

@@ -54,6 +54,16 @@ PROTOCOLS: Mapping[str, Protocol] = {
         ),
         of_vectors=True,
     ),
+    **{
+        name: Protocol(
+            "trajectory_work",
+            "trajectory_start",
+            f"{name}_next",
+            told=("trajectory_accept", "trajectory_points", "trajectory_diverged"),
+            of_vectors=True,
+        )
+        for name in ("nuts", "hmc")
+    },
     "concave": Protocol("concave_work", "concave_start", "concave_next"),
     "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
     "walk": Protocol(

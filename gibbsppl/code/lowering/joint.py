@@ -253,11 +253,17 @@ def put_values(
 
 def put_whole(w: Workshop, array: str, dims: Sequence[Dim], values: str, start: int) -> None:
     """The values of a whole array, which begin at some place of others."""
+    target = Element(array, positions(dims))
+    value = Element(values, (flat_place(w, dims, start),))
+    w.add(Store(target, value, tuple(map(w.span, dims))))
+
+
+def flat_place(w: Workshop, dims: Sequence[Dim], start: int) -> Expr:
+    """The place of an element of a whole array in a vector, in which it begins at a place."""
     place_in: Expr = Number(start)
     for d in dims:
         place_in = _plus_scaled(w, place_in, d, dims)
-    target = Element(array, positions(dims))
-    w.add(Store(target, Element(values, (place_in,)), tuple(map(w.span, dims))))
+    return place_in
 
 
 def _plus_scaled(w: Workshop, place_in: Expr, dim: Dim, dims: Sequence[Dim]) -> Expr:
