@@ -63,7 +63,11 @@ def slopes_of(graph: Graph, statements: Sequence[Statement], data: Values) -> Sl
         terms.append((factor.name, value, factor.over))
     steps = {n: f"step of {n}" for n in arrays}
     try:
-        slopes = [(factor, differential(value, steps), over) for factor, value, over in terms]
+        slopes = [
+            (factor, differential(value, {name: step}), over)
+            for factor, value, over in terms
+            for name, step in steps.items()
+        ]
     except NoDerivative as missing:
         return f"{missing} has no derivative by it"
     taken = {*graph.variables, *(d.name for d in graph.sizes)}
