@@ -40,8 +40,8 @@ Q, P, G, Q_START, G_START, Q_DRAWN, G_DRAWN = 0, 1, 2, 3, 4, 5, 6
 ROWS = 7
 
 # Stages: nothing is asked yet; then what the log density that is asked for is of: the vector before
-# the move, a first step of which the size is sought, a point of a path.
-STARTED, CURRENT, SOUGHT, ON_PATH = 0.0, 1.0, 2.0, 3.0
+# the move, a first step of which the size is sought, a point of a path; or no path can begin.
+STARTED, CURRENT, SOUGHT, ON_PATH, STUCK = 0.0, 1.0, 2.0, 3.0, 4.0
 
 # Numbers that are learnt: the log of the step now, its average; how far acceptance is from what is
 # aimed at, on average, of so many moves; the log that steps are drawn to; whether a first step has
@@ -69,7 +69,7 @@ SHARE = 0.8
 # No double has more powers of two.
 POWERS = 1000.0
 
-NO_DENSITY = "gradient move: the current value has no finite log density, or no finite gradient."
+NO_DENSITY = "gradient move: the current value has no finite log density."
 
 
 @kernel
@@ -81,16 +81,19 @@ def step_now(learnt: Floats, adapting: float) -> float:
 @kernel
 def begun(
     work: Floats, lower: Floats, upper: Floats, now: Floats, gradient: Floats, rows: Floats
-) -> None:
-    """Note the point at which a move begins, whose log density has been found."""
+) -> bool:
+    """Note the point at which a move begins, whose log density has been found.
+
+    Whether a path can begin there: next to a bound slopes may be too large for a number.
+    """
+    if not (work[FOUND] > -inf and work[FOUND] < inf):
+        raise RunError(NO_DENSITY)
     work[BOUNDED] = 0.0
     for i in range(len(now)):
         if not (isinf(lower[i]) and isinf(upper[i])):
             work[BOUNDED] = 1.0
         rows[Q, i] = to_line(now[i], lower[i], upper[i])
-    is_finite = put_slopes(work, lower, upper, gradient, rows)
-    if not (is_finite and work[ENERGY] > -inf and work[ENERGY] < inf):
-        raise RunError(NO_DENSITY)
+    can_begin = put_slopes(work, lower, upper, gradient, rows)
     for i in range(len(now)):
         rows[Q_START, i] = rows[Q, i]
         rows[G_START, i] = rows[G, i]
@@ -101,6 +104,7 @@ def begun(
     work[DIVERGED] = 0.0
     work[ACCEPT] = 0.0
     work[POINTS] = 0.0
+    return can_begin and work[ENERGY] > -inf and work[ENERGY] < inf
 
 
 @kernel

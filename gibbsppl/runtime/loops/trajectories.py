@@ -45,6 +45,7 @@ from .hamiltonian import (
     STAGE,
     START,
     STARTED,
+    STUCK,
     WAY,
     P,
     arrived,
@@ -136,6 +137,8 @@ def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
         if _is_asked_first(rng, work, now, lower, upper, adapting, learnt, scale, gradient, rows,
                            tried):  # fmt: skip
             return True
+        if work[STAGE] == STUCK:
+            return False
         _rooted(rng, work, scale, rows)
         _doubled(rng, work, rows)
         gone(work, lower, upper, scale, rows, tried)
@@ -185,6 +188,8 @@ def hmc_next(  # noqa: PLR0913, PLR0917
         if _is_asked_first(rng, work, now, lower, upper, adapting, learnt, scale, gradient, rows,
                            tried):  # fmt: skip
             return True
+        if work[STAGE] == STUCK:
+            return False
         work[START] -= pushed(rng, scale, rows)
         points = ceil(min(length * (0.5 + rng.random()) / work[SIZE_OF_STEP], MOST_POINTS))
         work[LEAVES] = max(1.0, float(points))
@@ -225,14 +230,18 @@ def _is_asked_first(  # noqa: PLR0913, PLR0917
 ) -> bool:
     """Whether a log density is asked for before a path begins: where it does, or of a first step.
 
-    If not, the size of steps is known.
+    If not, the size of steps is known; or no path can begin.
     """
     if work[STAGE] == STARTED:
         work[STAGE] = CURRENT
         copied(now, tried)
         return True
     if work[STAGE] == CURRENT:
-        begun(work, lower, upper, now, gradient, rows)
+        if not begun(work, lower, upper, now, gradient, rows):
+            work[STAGE] = STUCK
+            work[DIVERGED] = 1.0
+            copied(now, tried)
+            return False
         seeks = is_sought(learnt, adapting)
     else:
         change = arrived(work, lower, upper, scale, gradient, rows)
