@@ -97,7 +97,7 @@ def _functions(
         return
     is_power = isinstance(expr, sp.Pow)
     is_plain = expr.is_Add or expr.is_Mul or (is_power and bool(expr.args[1].is_Integer))
-    if not is_plain and not isinstance(expr, Binder) or isinstance(expr, Over):
+    if (not is_plain and not isinstance(expr, Binder)) or isinstance(expr, Over):
         yield expr, whole
     if isinstance(expr, Over):
         inside = whole - set(expr.bound)

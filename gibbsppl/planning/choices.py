@@ -75,9 +75,9 @@ def steps_moved_together(
                 f"{min(here)}, so that no kernel can move both; name each alone."
             )
         first = own[0]
-        if isinstance(first, Scan | ChainConditional) or len(own) > 1 and any(
+        if isinstance(first, Scan | ChainConditional) or (len(own) > 1 and any(
             isinstance(d, Scan | ChainConditional) for d in own
-        ):
+        )):
             continue  # (refused by `steps_by_kernel`)
         statements = tuple(d.statement for d in own)
         elements = control.blocks.elements

@@ -1,7 +1,8 @@
 """The tuning of moves as arrays that loops read and change, and back.
 
 In a state, tuning is under names that start with ``"~"``: of slices a `Width`, of random walks a
-`Walk`, of paths a `Trajectory`. In loops it is a few arrays each, and one number that says whether warm-up lasts.
+`Walk`, of paths a `Trajectory`. In loops it is a few arrays each, and one number that says whether
+warm-up lasts.
 
 >>> state = {"~x": Width(np.array(2.0), moves=3)}
 >>> arrays = tuning_arrays(state, {width_of("x"): (), moves_of("x"): (), ADAPTING: ()})
