@@ -32,6 +32,7 @@ _ELSEWHERE = {
     "RandomWalk": "kernels",
     "AdaptiveRejection": "kernels",
     "OverRelaxed": "kernels",
+    "Swap": "kernels",
     "Proposal": "kernels",
     "Exact": "kernels",
     "HMC": "kernels",

@@ -27,6 +27,7 @@ from gibbsppl.kernels import OverRelaxed as OverRelaxed
 from gibbsppl.kernels import Proposal as Proposal
 from gibbsppl.kernels import RandomWalk as RandomWalk
 from gibbsppl.kernels import Slice as Slice
+from gibbsppl.kernels import Swap as Swap
 from gibbsppl.language.arrays import Array as Array
 from gibbsppl.language.censoring import Censored as Censored
 from gibbsppl.language.data import Data as Data

@@ -60,7 +60,8 @@ def scheduled(
         checked_scan(settings["scan"]),
         kernels_of(settings["kernels"]),
         blocks,
-        moved_together(settings["kernels"]),
+        proposes=not (settings["exact"] or settings["by"]),
+        together=moved_together(settings["kernels"]),
     )
     by = settings["by"]
     graph = without_spellings(graph)

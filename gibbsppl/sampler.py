@@ -25,6 +25,7 @@ import numpy as np
 from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
+from gibbsppl.comparing.methods import Comparing
 from gibbsppl.errors import RunError
 from gibbsppl.fits.methods import Fitting
 from gibbsppl.initial.inits import Init, inits_of
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from gibbsppl.checks.results import Verification
     from gibbsppl.checks.transition import TransitionMatrix
     from gibbsppl.code.loop_program import LoopProgram
-    from gibbsppl.comparison import Comparison
+    from gibbsppl.comparing.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
     from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
@@ -79,11 +80,12 @@ def compiled(
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Predicting, Fitting, AtPowers):
+class Sampler(Predicting, Fitting, AtPowers, Comparing):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
-    auxiliary variables too. ``reading`` is the program text that the model was read from, if any.
+    auxiliary variables too. ``reading`` is the program text that the model was read from, if any;
+    ``tuned_from`` the comparison that it has won, if it has been chosen by `tuned`.
     """
 
     graph: Graph
@@ -94,6 +96,7 @@ class Sampler(Predicting, Fitting, AtPowers):
     prepared: Prepared
     settings: Settings
     reading: Reading | None = None
+    tuned_from: Comparison | None = None
 
     @property
     def constants(self) -> Constants:
@@ -106,7 +109,9 @@ class Sampler(Predicting, Fitting, AtPowers):
         return self.derivation.facts.types
 
     def __str__(self) -> str:
-        return self.derivation.text
+        if self.tuned_from is None:
+            return self.derivation.text
+        return f"{self.tuned_from.as_chosen}\n\n{self.derivation.text}"
 
     def __repr__(self) -> str:
         return f"<Sampler of {self.graph.name}: {len(self.program.steps)} steps>"
@@ -341,6 +346,8 @@ class Sampler(Predicting, Fitting, AtPowers):
             "warmup_seconds": result.seconds[0],
             "interrupted": result.interrupted,
             "left_out": result.left_out,
+            "tuned": None if self.tuned_from is None else self.tuned_from.best.name,
+            "tuned_from": None if self.tuned_from is None else str(self.tuned_from),
         }
         dims = self.derivation.facts.dims
         observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
@@ -357,37 +364,6 @@ class Sampler(Predicting, Fitting, AtPowers):
             sample_stats=stats,
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
-
-    def compare(
-        self,
-        variants: Mapping[str, Settings] | None = None,
-        *,
-        of: Sequence[str] | None = None,
-        draws: int = 500,
-        warmup: int = 250,
-        chains: int = 2,
-        seed: int = 0,
-    ) -> Comparison:
-        """A comparison of variants of this sampler in short runs: effective draws per second.
-
-        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, variants
-        without each rewrite, without order, scan and kernels, and with further possible rewrites.
-        ``of`` names the variables to compare by (default: all but labels).
-
-        >>> import gibbsppl as gp
-        >>> with gp.Model(name="robust") as robust:
-        ...     mu = gp.Normal("mu", 0, tau=0.1)
-        ...     y = gp.StudentT("y", nu=4, mu=mu, tau=1, dims="i", observed=[0.3, -1.2, 9.0])
-        >>> found = gp.compile(robust).compare(draws=50, warmup=10)
-        >>> sorted(v.name for v in found.variants)
-        ['as compiled', 'without "power of a sum"']
-        """
-        from gibbsppl.comparison import compared, variants_of  # noqa: PLC0415  (when asked for)
-
-        parts = (self.graph, self.data, self.schedule, self.settings)
-        every = variants_of(*parts) if variants is None else variants
-        run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
-        return compared(lambda settings: self._with(**settings), every, of, **run)
 
     def drawing(self) -> Sampler:
         """The sampler that draws from the conditionals which this one reads otherwise."""

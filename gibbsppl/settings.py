@@ -65,6 +65,12 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     "variational": {**OF_FITS, "batch": BY_NAME.or_none()},
     "maximise": {**OF_FITS, "draws": COUNT},
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
+    "tuned": {
+        "variants": VARIANTS.or_none(),
+        "of": NAMES.or_none(),
+        **dict.fromkeys(("seed", "sweeps", "chains"), COUNT),
+        "backend": NAME.or_none(),
+    },
     "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},
     "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
@@ -28,7 +29,10 @@ from models import (
     linear_regression,
     matrix_factorisation,
     rats,
+    spike_and_slab,
 )
+
+RNG = np.random.default_rng(1)
 
 
 def test_rats_by_hand_agrees_with_the_reference():
@@ -48,6 +52,22 @@ def test_regression_by_hand_agrees_with_the_reference():
     names = ["intercept", *(f"beta[{c}]" for c in linear_regression.COLUMNS), "tau", "tau_beta"]
     found = dict(zip(names, np.array(kept[100:]).T, strict=True))
     assert disagreements(found, linear_regression.REFERENCE) == {}
+
+
+@pytest.mark.slow
+def test_gates_by_hand_agree_with_the_reference():
+    pytest.importorskip("numba")
+    import gates_by_hand
+
+    x, y = linear_regression.X, linear_regression.Y
+    prepared, rng = gates_by_hand.prepare(np.asarray(x, dtype=float), np.asarray(y)), RNG
+    beta, gate, tau = state = np.zeros(11), np.zeros(10), np.ones(1)
+    kept = []
+    for _ in range(20_000):
+        gates_by_hand.sweep(rng, prepared, (0.5, 4.0, 0.01, 0.01), state, 1)
+        kept.append({"tau": tau[0], "gate": gate.copy(), "beta": beta[:10].copy()})
+    draws = {n: np.array([k[n] for k in kept[500:]])[None] for n in kept[0]}
+    assert disagreements(spike_and_slab.quantities(draws), spike_and_slab.REFERENCE) == {}
 
 
 def test_states_by_hand_agree_with_the_reference():

@@ -524,13 +524,13 @@ print(hashlib.sha256(sampler.explain().encode()).hexdigest())
 
 # What a run loads of the parts of the package that derive, where all was derived before.
 FEW = {
-    **{part: {"methods"} for part in ("fits", "predict", "tempering")},
+    **{part: {"methods"} for part in ("comparing", "fits", "predict", "tempering")},
     "code": {"cache_folder", "log_densities", "program", "worth"},
     "derive": {"designs"},
     "schedule": {"blocks", "kernel", "moments", "scanning"},
 }
 NONE = (
-    *("rewrites", "kernels", "planning", "explain", "deriving", "checks", "comparison"),
+    *("rewrites", "kernels", "planning", "explain", "deriving", "checks"),
     *("atlas", "bugs"),
 )
 

@@ -68,6 +68,16 @@ def test_run_prints_the_schedule_and_summary_and_writes_the_draws(coin, capsys, 
     assert draws["p"].shape == (2, 60)
 
 
+def test_tuning_is_told_before_the_schedule(coin, capsys, tmp_path):
+    options = ["--draws", "20", "--warmup", "5", "--chains", "2", "--seed", "1", "--tune"]
+    assert main(["run", coin, *options]) == 0
+    out, _ = capsys.readouterr()
+
+    assert out.startswith("chosen among 1 variants:")
+    assert "best: as compiled" in out
+    assert gp.load_draws(tmp_path / "coin.nc").attributes["tuned"] == "as compiled"
+
+
 def test_the_same_seed_gives_the_same_draws_as_the_library(coin, capsys, tmp_path):
     main(["run", coin, "--draws", "20", "--chains", "2", "--seed", "5", "--out", "a.nc", "--quiet"])
     assert capsys.readouterr().out.startswith("draws written to a.nc (seed 5")

@@ -294,11 +294,25 @@ def test_other_words_for_blocks_are_refused():
 # ---- labels ----------------------------------------------------------------------------------
 
 LABELS = {
-    "Bernoulli": (lambda: gp.Bernoulli("z", 0.3), 0, 2),
     "Categorical": (lambda: gp.Categorical("z", gp.Data("p", [0.2, 0.3, 0.5], dims="k")), 0, 3),
     "Binomial": (lambda: gp.Binomial("z", 4, 0.3), 0, 5),
     "DiscreteUniform": (lambda: gp.DiscreteUniform("z", -2, 3), -2, 6),
 }
+
+
+def test_a_gate_in_a_square_is_drawn_from_its_log_odds():
+    """Of a variable that is 0 or 1 the square is the variable."""
+    with gp.Model() as m:
+        z = gp.Bernoulli("z", 0.3)
+        gp.Normal("y", 2.0 * z, tau=3, observed=0.7)
+    found = derived(m, "z")
+
+    assert isinstance(found, Conditional)
+    assert (found.family.name, found.statistics) == ("Bernoulli", (found.place,))
+    (parameter,) = gp.compile(m).schedule.step("z").parameters
+    total = sum(c.value for c in parameter.contributions)
+    log_odds = total.xreplace(dict.fromkeys(total.atoms(Leaf), 0.7))
+    assert float(log_odds) == pytest.approx(np.log(0.3 / 0.7) - 3 * ((0.7 - 2) ** 2 - 0.7**2) / 2)
 
 
 @pytest.mark.parametrize("name", LABELS)

@@ -299,7 +299,7 @@ def test_a_sweep_leaves_the_posterior_of_labels_invariant(model):
 def test_only_what_depends_on_the_label_is_evaluated():
     """The term of a child that the label is not in is no part of its weights."""
     with gp.Model(coords={"n": 4}) as m:
-        z = gp.Bernoulli("z", 0.4, dims="n")
+        z = gp.Binomial("z", 2, 0.4, dims="n")
         mu = gp.Normal("mu", 0, tau=1)
         gp.Normal("y", mu + z, tau=2, dims="n", observed=[0.0, 1.0, 0.0, 2.0])
         gp.Normal("x", mu, tau=2, dims="n", observed=[5.0, 6.0, 7.0, 8.0])

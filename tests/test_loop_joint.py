@@ -105,7 +105,7 @@ def joints(arrays, pairs, monkeypatch):
     found = [Joint(arrays, pairs)]
     for start, kind in itertools.product((0, 1), ("blocks", "band", "sparse")):
 
-        def chosen(owners, first, second, dense, start=start, kind=kind):
+        def chosen(owners, first, second, dense, last, start=start, kind=kind):
             own = every_layout(owners, first, second, bordered=start == 0)
             return next((x for x in own if x.kind == kind), own[0])
 

@@ -392,3 +392,21 @@ def test_compiled_matrices_equal_plain_ones(size):
     assert np.isclose(compiled.logdet(Q.copy()), matrices.logdet(Q.copy()), rtol=1e-14)
     with pytest.raises(ValueError, match="not positive definite"):
         compiled.cholesky(-Q)
+
+
+@pytest.mark.parametrize("tied", [[], [0, 19], [1, 2, 5], range(3, 19), range(1, 20), range(20)])
+def test_elements_tied_to_no_others_are_left_out_of_a_factor(tied):
+    rng = np.random.default_rng(len(tied))
+    Q = np.diag(rng.uniform(1, 2, 20))
+    at = np.ix_(list(tied), list(tied))
+    Q[at] = positive_definite(rng, len(tied)) if len(tied) else 0.0
+    found = Q.copy()
+
+    assert matrices.factorised(found)
+    np.testing.assert_allclose(np.tril(found), np.linalg.cholesky(Q), rtol=1e-9, atol=1e-12)
+    for place in {0, 7, 19, *list(tied)[:1]}:
+        wrong = Q.copy()
+        wrong[place, place] = -1.0
+        assert not matrices.factorised(wrong)
+        wrong[place, place] = np.nan
+        assert not matrices.factorised(wrong)

@@ -120,7 +120,8 @@ STEPS = {
     | {"intercept": NORMAL, "beta": CONCAVE},
     "horseshoe": dict.fromkeys(("overall", "local"), CONCAVE)
     | {"tau": GAMMA, "intercept": NORMAL, "beta": BLOCK},
-    "spike_and_slab": {"tau": GAMMA, "intercept": NORMAL, "gate": LABELS, "beta": BLOCK},
+    "spike_and_slab": {"beta": BLOCK}
+    | {"tau": GAMMA, "intercept": NORMAL, "gate": ("exact", "Bernoulli")},
     "ordered_probit": {"cut": MOVE, "effect": MOVE},
     "negative_binomial": {"alpha": MOVE, "beta": CONCAVE},
     "capture_recapture": {"fish": LABELS, "p": BETA},

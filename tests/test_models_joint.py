@@ -20,7 +20,7 @@ import models
 from gibbsppl.checks import geweke as checks_geweke
 from gibbsppl.checks.geweke import drawn_together, geweke
 from gibbsppl.code.program import load
-from gibbsppl.comparison import variants_of
+from gibbsppl.comparing.variants import variants_of
 from gibbsppl.errors import RunError
 from gibbsppl.rewrites.driver import REWRITES
 from gibbsppl.sampler import compiled as compiled_graph

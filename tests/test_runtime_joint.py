@@ -162,8 +162,8 @@ def made(arrays, pairs, kind, monkeypatch):
     if kind == "dense":
         return Joint(arrays, pairs)
 
-    def chosen(owners, first, second, dense):
-        del dense
+    def chosen(owners, first, second, dense, last):
+        del dense, last
         found = every_layout(owners, first, second)
         return next((x for x in found if x.kind == kind), found[0])
 

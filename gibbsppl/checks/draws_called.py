@@ -229,7 +229,7 @@ class _Recorder:
         step = self.schedule.step(self.current)
         self._carried_out(step.name)
         count = self.seen[step.name] = self.seen.get(step.name, 0) + 1
-        if step.is_joint or (step.is_by_element and count > MOST_CALLS):
+        if step.returns_arrays or (step.is_by_element and count > MOST_CALLS):
             return
         call = _call(self, step, count - 1)
         wrong = call.wrong(name, arguments)

@@ -118,8 +118,8 @@ def _of_labels(step: Step) -> Step:
         return step
     how = f"it is moved by {step.kernel}" if step.is_move else f"its step is of kind {step.kind!r}"
     raise CompileError(
-        f"{step.name}: {how}, expected an exact draw of finitely many labels, or a gp.RandomWalk() "
-        "or gp.Proposal(draw, log_density) of them: only these have a transition matrix."
+        f"{step.name}: {how}, expected an exact draw of finitely many labels, or gp.RandomWalk(), "
+        "gp.Swap() or gp.Proposal(draw, log_density) of them: only these have a transition matrix."
     )
 
 

@@ -252,6 +252,10 @@ def _alpha(call: Call, _parameter: str, found: Argument) -> bool:
     return found is not None and found == call.step.alpha
 
 
+def _proposals(call: Call, _parameter: str, found: Argument) -> bool:
+    return call.step.asked is not None and found == call.step.asked.proposals
+
+
 def _weights(call: Call, _parameter: str, found: Argument) -> bool:
     """The log weights of labels, or of the label before and the label."""
     step = call.step
@@ -327,6 +331,7 @@ UNCOMPARED = frozenset(
     (
         *("s", "c", "kernel", "proposal", "function", "fixed"),
         *("kept", "squares", "joint", "given", "walk", "share", "shares", "line"),
+        *("local", "along"),
     )
 )
 
@@ -339,6 +344,7 @@ EXPECTED: Mapping[str, Callable[[Call, str, Argument], bool]] = {
     **dict.fromkeys(("now", "known"), _fixed),
     "size": _shape,
     "alpha": _alpha,
+    "proposals": _proposals,
     "log_weights": _weights,
     "at_once": _at_once,
     "log_transitions": _transitions,

@@ -1,4 +1,4 @@
-"""The transition matrix of a proposal of the user's between labels.
+"""The transition matrix of proposals between labels.
 
 Comes in: a step that proposes, with all states. Goes out: the probability of each move: that it is
 proposed, as the proposal's own log density says, and that it is accepted by the ratio of the
@@ -34,7 +34,7 @@ def proposal_matrix(
     states: Sequence[Values],
     graph: Graph,
 ) -> Floats:
-    """The matrix of a move of all elements, or of each alone: their product."""
+    """The matrix of the moves of all elements in a sweep, or of each alone: their product."""
     assert isinstance(step, Single)
     assert step.asked is not None
     name = step.variables[0]
@@ -54,7 +54,7 @@ def proposal_matrix(
             log_q = _log_proposed(step, [arrays[j] for j in group], element)
             one[np.ix_(group, group)] = _accepted(log_p, log_q)
         matrix = matrix @ one
-    return matrix
+    return np.asarray(np.linalg.matrix_power(matrix, step.asked.proposals))
 
 
 def key_of(state: Values) -> bytes:

@@ -43,6 +43,7 @@ KERNELS = {
     "random-walk": "RandomWalk",
     "adaptive-rejection": "AdaptiveRejection",
     "over-relaxed": "OverRelaxed",
+    "swap": "Swap",
 }
 
 
@@ -153,6 +154,10 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         help="variables to record (default: all but large arrays of labels and counts); also "
         f"{DEVIANCE} and {PENALTY}",
     )  # fmt: skip
+    run_options.add_argument(
+        "--tune", action="store_true",
+        help="draw by the best of several variants of the sampler, found by pilot runs",
+    )  # fmt: skip
     run_options.add_argument("--coda", metavar="PREFIX", help="write files of the CODA format too")
     run_options.add_argument("--seed", type=_count, help="a whole number (default: a fresh one)")
     run_options.add_argument("--out", type=Path, help="the netCDF file (default: <FILE's name>.nc)")
@@ -175,9 +180,10 @@ def run(options: argparse.Namespace) -> int:
     recorded = tuple(n for n in options.monitor if n not in (DEVIANCE, PENALTY))
     model = model_of(options.file, options.data, recorded)
     inits = _inits(options.inits, model)
-    sampler = compiled(model, options)
-    told = recorded or _told(sampler, options)
     seed = _fresh_seed() if options.seed is None else options.seed
+    sampler = compiled(model, options)
+    sampler = sampler.tuned(seed) if options.tune else sampler
+    told = recorded or _told(sampler, options)
     say(sampler, end="\n\n")
     drawn = sampler.sample(
         options.draws,

@@ -3,7 +3,7 @@
 `source` puts a module together from a schedule; `program` says what a module defines, and loads it.
 
 - the functions ``<name>_given_rest``: `natural` parameters, `labels`, `joint` (quadratic log
-  densities), `moves` (log densities); by colour: `by_colour` (lattices), `element_loops` and
+  densities), `moves` (log densities), `gradients` with these; by colour: `by_colour` (lattices), `element_loops` and
   `columns` (multilinear forms)
 - means and modes in place of draws: `readings`; by colour: `mean_loops`
 - the sweep: `sweep`, `units` of a scan, `composed` steps of one kernel, `interweaving`; `elements`
@@ -14,8 +14,8 @@
   `numpy_text` prints
 - a sweep as a value: `arrays`, the language and its passes; `lowering` to it; `loop_text` prints it
   as plain loops, `loop_program` is these with all they read, `parted_program` the same in parts
-  that threads share; `costs`: what they are `worth`; `numbers_program`: loops that tell numbers,
-  `density_program`: a log density, `log_densities`: where its loops pay, `moments_program`: what
-  a statement predicts
+  that threads share; `operations` of each step; `costs`: what loops are `worth`;
+  `numbers_program`: loops that tell numbers, `density_program`: a log density, `log_densities`:
+  where its loops pay, `moments_program`: what a statement predicts
 - text alone: `module` (what the parts share), `lines`, `names`
 """

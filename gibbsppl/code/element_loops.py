@@ -7,7 +7,6 @@ elements' changes to the values of the form and of the sums.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
 import sympy as sp
@@ -27,6 +26,7 @@ from gibbsppl.code.columns import (
     by_position,
     column_name,
     column_writer,
+    flat_text,
     in_column,
     prepared_text,
     rows_text,
@@ -39,9 +39,7 @@ from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import colours_name
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.model.graph import PLAIN, Variable
-from gibbsppl.schedule.element_loops import (
-    ElementLoop,
-)
+from gibbsppl.schedule.element_loops import ElementLoop, is_tied_otherwise, others_of
 from gibbsppl.schedule.kinds import FamilyDraw, Single
 from gibbsppl.schedule.mean_loops import ByForm
 from gibbsppl.schedule.steps import Step
@@ -60,8 +58,9 @@ def by_form(module: Module, step: FamilyDraw, name: str) -> str:
     kept = next(k for k in module.kept if k.form == loop.form.form)
     writer = column_writer(module, step, loop)
     form = module.names.of(kept.name)
-    body = prior_lines(writer, step, loop)
-    numbers = set()
+    prior, numbers = prior_lines(writer, step, loop), set[str]()
+    is_tied = is_tied_otherwise(step, loop.form)
+    body = [] if is_tied else prior
     for local in ("curvature", "constant") if loop.form.constant != 0 else ("curvature",):
         code, is_number = rows_text(writer, loop, getattr(loop.form, local))
         body.append(f"{local} = {code}")
@@ -69,11 +68,13 @@ def by_form(module: Module, step: FamilyDraw, name: str) -> str:
     for expr, symbol in loop.rows.items():
         body.append(f"{local_name(module, symbol)} = {rows_text(writer, loop, expr)[0]}")
     anew = anew_name(module, kept)
+    body += _state_lines(module, writer, step, loop)
     # (the first time, or after what this depends on was drawn otherwise)
     body += [f'if "{kept.name}" not in s:', f"{INDENT}s |= {anew}(s, c)"]
     body += [f'{form} = s["{kept.name}"].reshape(-1)']
     rests, others = _rests(module, step, loop) if loop.rest else ([], {})
     once = _call_lines(module, step, loop, form, rests, numbers)
+    once = [*prior, *once] if is_tied else once
     entries, every_call = entries_names(module, step, loop)
     tables = [at_entries(module, writer, loop, e, entries) for e in loop.data]
     tables += [n for n in others.values() if n not in tables]
@@ -105,10 +106,15 @@ def _call_lines(
     ``numbers``: whichever of curvature and constant is a number shared by all rows.
     """
     own, at = module.names.of(step.variables[0]), local_name(module, loop.own)
+    etas, unchanged = _parameters_of_call(step, own)
     lines = ["at = next(calls)", f"now = {own}[at]"]
     if loop.slope.has(loop.own):
         lines.append(f"{at} = entries.spread(now)")
     sums = [(_at(module, s), local_name(module, s)) for s in loop.sums.values()]
+    for e, symbol in (*loop.elements.items(), *loop.state.items()):
+        name = local_name(module, symbol)
+        read = f"entries.spread({name}[at])" if e in loop.elements else f"entries.of({name})"
+        lines.append(f"{_at(module, symbol)} = {read}")
     lines += rests or [f"{there} = entries.read({name})" for there, name in sums]
     lines.append(f"form_at = entries.read({form})")
     slope = _text(module, loop, loop.slope)
@@ -130,8 +136,9 @@ def _call_lines(
         f"slope = {slope}",
         f"square = {square}",
         f"linear = {front}entries.total(slope * {first}) - square * now",
-        "yield at, (eta_1[at] + linear, eta_2[at] + square / 2)",
+        f"yield at, {etas}",
         *_column_lines(module, step, loop, own),
+        *unchanged,
         f"change = entries.spread({own}[at] - now)",
         "form_at += slope * change",
         f"entries.put({form}, form_at)",
@@ -144,6 +151,34 @@ def _call_lines(
     if more:
         lines.append("if not entries.is_last:  # (else nothing reads them any more)")
     return [*lines, *indented(more)]
+
+
+def _parameters_of_call(step: FamilyDraw, own: str) -> tuple[str, list[str]]:
+    """The text of the parameters of a call, and the lines that pass over what stays as it is."""
+    if not step.statement.support.is_binary:
+        return "(eta_1[at] + linear, eta_2[at] + square / 2)", []
+    same = [f"if ({own}[at] == now).all():  # (most stay as they are)", f"{INDENT}continue"]
+    # (the square of what is 0 or 1 is itself)
+    return "(eta_1[at] + linear + square / 2,)", same
+
+
+def _state_lines(
+    module: Module, writer: Writer, step: FamilyDraw, loop: ElementLoop
+) -> list[str]:
+    """Lines that compute values of the state by element, and by position of all rows."""
+    lines: list[str] = []
+    axes = module.dims(step.statement)
+    for expr, symbol in loop.elements.items():
+        writer.order = {}
+        writer.arrange(axes)
+        code = writer.align(writer.write(expr), axes)
+        if dims_of(expr) != set(axes):
+            code = f"{writer.call('broadcast_to')}({code}, {module.shape(step.statement)})"
+        lines.append(f"{local_name(module, symbol)} = {code}")
+    for expr, symbol in loop.state.items():
+        code, _ = flat_text(writer, (*loop.form.over, *loop.inner), expr, spread=True)
+        lines.append(f"{local_name(module, symbol)} = {code}")
+    return lines
 
 
 def _column_lines(module: Module, step: FamilyDraw, loop: ElementLoop, own: str) -> list[str]:
@@ -170,7 +205,8 @@ def _text(module: Module, loop: ElementLoop, expr: Expr) -> str:
     shared = shared_symbols(loop)
     by_row = set(loop.rows.values()) - set(shared)
     codes = {s: local_name(module, s) for s in (loop.own, *loop.data.values(), *shared)}
-    codes |= {s: _at(module, s) for s in loop.sums.values()}
+    kept = (*loop.sums.values(), *loop.elements.values(), *loop.state.values())
+    codes |= {s: _at(module, s) for s in kept}
     codes |= {s: f"entries.read({local_name(module, s)})" for s in by_row}
     symbols = {s: sp.Symbol(code) for s, code in codes.items()}
     return str(sp.pycode(sp.factor_terms(expr).xreplace(symbols)))
@@ -185,8 +221,7 @@ def prior_lines(writer: Writer, step: FamilyDraw, loop: ByForm) -> list[str]:
     """Lines that compute the contributions of all factors but the form's."""
     lines = []
     for n, parameter in enumerate(step.parameters, 1):
-        rest = tuple(c for c in parameter.contributions if c.factor != loop.form.factor)
-        others = replace(parameter, contributions=rest)
+        others = others_of(parameter, loop.form)
         lines += parameter_part(writer, f"eta_{n}", others, full=True).lines(writer)
     return lines
 

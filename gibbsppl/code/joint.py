@@ -17,15 +17,17 @@ from gibbsppl.code.places import index_text
 from gibbsppl.model.graph import Statement
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.schedule.fixed_matrices import FixedMatrices
-from gibbsppl.schedule.kinds import QuadraticDraw
+from gibbsppl.schedule.kinds import QuadraticDraw, TogetherStep
 from gibbsppl.schedule.moments import Moment, X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 
-def joint_coefficients(module: Module, step: QuadraticDraw, doc: str = "") -> str:
+def joint_coefficients(
+    module: Module, step: QuadraticDraw, doc: str = "", called: str = ""
+) -> str:
     """The function that computes the coefficients of elements, of their squares and products.
 
-    ``doc`` says what they are, if not those of the log density of a draw.
+    ``doc`` says what they are, and ``called`` the name of the function, if not those of a draw.
     """
     writer = _writer(module, step)
     body: list[str | Part] = []
@@ -44,7 +46,7 @@ def joint_coefficients(module: Module, step: QuadraticDraw, doc: str = "") -> st
         f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
     )
     first = with_maintained(module, step)
-    return module.function(module.functions[step.name], doc, writer, body, first)
+    return module.function(called or module.functions[step.name], doc, writer, body, first)
 
 
 def fixed_matrices(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> str:
@@ -134,7 +136,7 @@ def pencil_name(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> s
     return module.hoisted.add_last(("pencil", step.name), f"{joint}_pencil", code, told)
 
 
-def joint_name(module: Module, step: QuadraticDraw) -> str:
+def joint_name(module: Module, step: TogetherStep) -> str:
     """The name of the ``runtime.Joint``: the elements drawn, and the places of coefficients."""
     stem = "_".join(map(module.names.of, step.variables)) + "_joint"
 
@@ -145,7 +147,9 @@ def joint_name(module: Module, step: QuadraticDraw) -> str:
         lines += [f'{inside}{INDENT}"{n}": {_drawn(module, step, n)},' for n in step.variables]
         lines += [f"{inside}}},", f"{inside}["]
         lines += [f"{inside}{INDENT}({_ends(writer, pair)})," for pair in step.pairs]
-        lines += [f"{inside}],", *[f"{inside}in_blocks=True,"] * (step.pencil is not None)]
+        more = ["in_blocks=True,"] * (step.pencil is not None)
+        more += [f"last={step.last!r},"] * bool(step.last)
+        lines += [f"{inside}],", *(f"{inside}{line}" for line in more)]
         return Text("\n".join([*lines, f"{INDENT})"]))
 
     return module.hoisted.add(("joint", step.name), stem, make, step.layout).code
@@ -181,12 +185,12 @@ def wanted_name(module: Module, step: QuadraticDraw, moments: Sequence[Moment]) 
     return module.hoisted.add_last(("wanted", step.name), f"{joint}_moments", code, told)
 
 
-def _writer(module: Module, step: QuadraticDraw) -> Writer:
+def _writer(module: Module, step: TogetherStep) -> Writer:
     axes = {a: n for p in step.pairs for a, n in zip(p.parameter.axes, p.sizes, strict=True)}
     return writer_of(module, step, axes)
 
 
-def _drawn(module: Module, step: QuadraticDraw, name: str) -> str:
+def _drawn(module: Module, step: TogetherStep, name: str) -> str:
     """The text of which elements of an array are drawn."""
     own = [s for s in step.statements if s.target.array.name == name]
     return " | ".join(_region(module, own, known) for known in _masks(own))

@@ -98,10 +98,12 @@ def loops_of(
     kept: Collection[str] | None = None,
     *,
     is_fit: bool = False,
+    is_partial: bool = False,
 ) -> LoopProgram:
     """The sweep of a schedule in loops; ``constants`` are those of the program in NumPy.
 
-    What it tells after a sweep is the bound of a fit, or named functions of the state.
+    What it tells after a sweep is the bound of a fit, or named functions of the state. One that is
+    partial, without the steps that the language does not have, is there to be looked at.
 
     ``dtype`` is what large arrays of real numbers are kept in. Of auxiliary variables that no other
     sweep reads the state has those ``kept`` (default: all).
@@ -109,7 +111,7 @@ def loops_of(
     whole = schedule.whole
     sizes = {d.name: n for d, n in whole.sizes.items()}
     names = () if kept is None else [n for n in passing(schedule) if n not in kept]
-    found = lowered(schedule, data, constants, is_fit=is_fit)
+    found = lowered(schedule, data, constants, is_fit=is_fit, is_partial=is_partial)
     sweep = for_loops(without_passing(found, names), sizes)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))

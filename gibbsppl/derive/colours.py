@@ -89,10 +89,15 @@ def colours_told(colours: Colours | None) -> str:
     >>> colours_told(Pattern((1, 1), 2)), colours_told(OneByOne())
     ('in 2 colours', 'one by one')
     """
-    if isinstance(colours, Pattern | Chart):
+    if isinstance(colours, Pattern | Chart) and not _is_each(colours):
         return f"in {colours.count} colours" if colours.count > 1 else "in 1 colour"
-    why = colours.why if colours is not None else ""
+    why = colours.why if isinstance(colours, OneByOne) else ""
     return f"one by one: {why}" if why else "one by one"
+
+
+def _is_each(colours: Pattern | Chart) -> bool:
+    """Whether each of several elements has a colour of its own."""
+    return isinstance(colours, Chart) and 1 < colours.count == np.sum(colours.table >= 0)
 
 
 def colours_of(graph: Graph, derived: Derived, data: Values) -> Colours | None:
@@ -123,13 +128,20 @@ def colours_of(graph: Graph, derived: Derived, data: Values) -> Colours | None:
 def _of_forms(
     graph: Graph, derived: Conditional, region: tuple[Place, ...], data: Values
 ) -> Colours | None:
-    """The colours of elements that are seen together by forms alone; None if other terms do."""
+    """The colours of elements that are seen together by forms alone; None if other terms do.
+
+    Gates that other terms see, too, have a colour each.
+    """
     forms = {f.factor for f in derived.forms}
     pieces = [p for ps in derived.pieces for p in ps if p.factor not in forms]
     array = derived.statement.target.array
-    if any(mentions(p.coefficient, (array.name,)) for p in pieces):
-        return None
     shape, free = _elements(graph, derived.statement, region, data)
+    if any(mentions(p.coefficient, (array.name,)) for p in pieces):
+        if not derived.statement.support.is_binary:
+            return None
+        table = np.arange(free.size, dtype=np.intp).reshape(shape)
+        factors = dict.fromkeys((*sorted(forms), *(p.factor for p in pieces)))
+        return Chart(free.size, table, tuple(factors))
     shown = [shown_by(form, graph, data) for form in derived.forms]
     table, count = charted([s for s in shown if not isinstance(s, NotMultilinear)], shape, free)
     # (also of one element each: the form that they share is kept up to date from call to call)

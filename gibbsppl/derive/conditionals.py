@@ -10,9 +10,10 @@ the conditional.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, prod
 
 from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.equal_data import with_equal_data
 from gibbsppl.derive.form_facts import shown_by
@@ -31,10 +32,14 @@ from gibbsppl.derive.telescoping import telescoped
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, Role, is_separable, region_of, roles_of, touches
-from gibbsppl.pieces.elements import element_pieces
+from gibbsppl.pieces.elements import element_pieces, idempotent
 from gibbsppl.pieces.gates import Binary, binary_arrays
 from gibbsppl.pieces.limits import Limit, limits_of
 from gibbsppl.pieces.split import Piece, pieces_of, prepared, split
+
+# Gates are drawn by a residual where rows see them at so many positions at most, of each of which
+# NumPy keeps what it reads there; beyond, by sums over pairs of columns.
+MOST_KEPT = 1 << 24
 
 Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 
@@ -71,7 +76,8 @@ def _read(
 ) -> Derived:
     """The complete conditional of a statement in the graph as written."""
     region = region_of(graph, statement)
-    formed = _by_form(graph, statement, data, region, 2 if elements else 3)
+    degree = 2 if elements or statement.support.is_binary else 3
+    formed = _by_form(graph, statement, data, region, degree)
     if isinstance(formed, Conditional):
         return formed
     said = _said(graph, statement, binary_arrays(graph, data), region)
@@ -121,7 +127,8 @@ def _by_form(
     None where no factor is a polynomial of at least the given degree in the elements. Forms without
     sums, whose elements may be apart as they are read, are left to others, unless ``plain``.
     """
-    if statement.support.kind != "real" or statement.event:
+    is_binary = statement.support.is_binary
+    if not (statement.support.kind == "real" or is_binary) or statement.event:
         return None
     binary, array = binary_arrays(graph, data), statement.target.array.name
     forms: list[LinearForm] = []
@@ -133,10 +140,13 @@ def _by_form(
             continue
         form = linear_form(graph, statement, factor, density)
         is_sum = isinstance(form, LinearForm) and any(e.ranges for e in form.entries)
-        if isinstance(form, LinearForm) and not is_sum and not plain:
+        left = not is_sum and (is_binary or (isinstance(form, LinearForm) and not plain))
+        left = left or (is_binary and isinstance(form, LinearForm) and _positions(form) > MOST_KEPT)
+        facts = shown_by(form, graph, data) if isinstance(form, LinearForm) and not left else form
+        # (pairs of gates are read otherwise: no form has to be found)
+        if left or (is_binary and (not factor.over or isinstance(facts, NotMultilinear))):
             pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
             continue
-        facts = shown_by(form, graph, data) if isinstance(form, LinearForm) else form
         if isinstance(form, NotMultilinear) or isinstance(facts, NotMultilinear):
             return facts if isinstance(facts, NotMultilinear) else None
         forms.append(form)
@@ -145,10 +155,31 @@ def _by_form(
     if not forms or not all(map(is_separable, rest)):
         return None
     own = [p for p in element_pieces(rest) if touches(p.views[0], p.over, region)]
+    # (log odds are sums over pairs of gates, too: a form is worth it where it can be kept)
+    if is_binary and not _is_kept(graph, statement, forms, region):
+        return None
     own += [p for form in forms for p in form_pieces(form)]
     batch: tuple[Role, ...] = tuple("batch" for _ in statement.target.indices)
+    own = list(idempotent(own, statement.support))
     found = match(graph, statement, tuple(own), limits, batch, data, elements=True)
     return replace(found, forms=tuple(forms)) if isinstance(found, Conditional) else None
+
+
+def _positions(form: LinearForm) -> int:
+    """The number of positions at which rows see elements."""
+    return sum(prod(map(len, (*form.over, *e.ranges))) for e in form.entries)
+
+
+def _is_kept(
+    graph: Graph,
+    statement: Statement,
+    forms: list[LinearForm],
+    region: tuple[Place, ...],
+) -> bool:
+    """Whether all elements of an array are drawn by the value of one form by row."""
+    dims = graph.variables[statement.target.array.name].dims
+    whole = tuple(Range(d, 0, graph.sizes[d]) for d in dims)
+    return len(forms) == 1 and statement.known == 0 and region == whole
 
 
 def move_density(
@@ -173,9 +204,10 @@ def _said(
     graph: Graph, statement: Statement, binary: Binary, region: tuple[Place, ...]
 ) -> _Said:
     """The pieces that mention the elements of a statement, sorted into limits and the rest."""
+    every = pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
     pieces = tuple(
         p
-        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
+        for p in idempotent(every, statement.support)
         if any(touches(view, p.over, region) for view in p.views)
     )
     whole = statement.support.is_discrete
@@ -254,7 +286,8 @@ def _by_element(
     pieces = said.rest
     if all(map(is_separable, pieces)) and not statement.support.is_tied:
         batch: tuple[Role, ...] = tuple("batch" for _ in roles)
-        own = tuple(p for p in element_pieces(pieces) if touches(p.views[0], p.over, region))
+        every = idempotent(element_pieces(pieces), statement.support)
+        own = tuple(p for p in every if touches(p.views[0], p.over, region))
         return match(graph, statement, own, said.limits, batch, data, elements=dependent)
     reason = "a term of the log density holds several elements at once"
     several = tuple(p for p in pieces if len(p.views) > 1)

@@ -74,8 +74,8 @@ def slopes_of(graph: Graph, statements: Sequence[Statement], data: Values) -> Sl
     shared = shared_parts(
         [*terms, *slopes], set(arrays), graph.sizes, taken, f"part_of_{statements[0].name}"
     )
-    names = {p.element.array.name: p.element.indices for p in shared.parts}
-    kept = {n: Variable(n, axes, "random") for n, axes in names.items()}
+    axes_of = {p.element.array.name: p.axes for p in shared.parts}
+    kept = {n: Variable(n, axes, "random") for n, axes in axes_of.items()}
     graph = replace(graph, variables={**graph.variables, **kept})
     found = [p for t in shared.terms[len(terms) :] for p in _pieces(graph, t, steps, arrays, data)]
     gradient = quadratic_in(graph, statements, found)

@@ -201,7 +201,7 @@ class _Weights:
     def put_into(self, piece: Piece) -> Piece:
         """The piece with elements of arrays in its coefficient, where these have all positions."""
         parts = Mul.make_args(piece.coefficient)
-        functions = [p for p in parts if self._has_function(p)]
+        functions = [p for p in parts if has_function(p, self.names)]
         value = Mul(*functions)
         axes = tuple(sorted(dims_of(value), key=str))
         whole = {r.dim for r in piece.over
@@ -215,11 +215,12 @@ class _Weights:
         rest = Mul(*(p for p in parts if p not in functions))
         return replace(piece, coefficient=rest * self.found[value].element)
 
-    def _has_function(self, expr: Expr) -> bool:
-        """Whether an expression has a function of the variables that is no polynomial."""
-        if not mentions(expr, self.names) or isinstance(expr, Leaf):
-            return False
-        is_power = expr.is_Pow and expr.args[1].is_Integer and bool(expr.args[1] > 0)
-        is_plain = expr.is_Add or expr.is_Mul or is_power or isinstance(expr, Over)
-        parts = (expr.body,) if isinstance(expr, Over) else expr.args
-        return not is_plain or any(map(self._has_function, parts))
+
+def has_function(expr: Expr, names: Collection[str]) -> bool:
+    """Whether an expression has a function of some arrays that is no polynomial."""
+    if not mentions(expr, names) or isinstance(expr, Leaf):
+        return False
+    is_power = expr.is_Pow and expr.args[1].is_Integer and bool(expr.args[1] > 0)
+    is_plain = expr.is_Add or expr.is_Mul or is_power or isinstance(expr, Over)
+    parts = (expr.body,) if isinstance(expr, Over) else expr.args
+    return not is_plain or any(has_function(p, names) for p in parts)

@@ -34,6 +34,11 @@ class Part:
     value: Expr
     factor: str
 
+    @property
+    def axes(self) -> tuple[Dim, ...]:
+        """The dims of the array."""
+        return tuple(i for i in self.element.indices if isinstance(i, Dim))
+
 
 @dataclass(frozen=True, slots=True)
 class Shared:
@@ -100,8 +105,9 @@ def _functions(
     if (not is_plain and not isinstance(expr, Binder)) or isinstance(expr, Over):
         yield expr, whole
     if isinstance(expr, Over):
-        inside = whole - set(expr.bound)
-        yield from _functions(expr.body, names, inside | set(expr.bound if not expr.args[2:] else ()))
+        bound = set(expr.bound)
+        inside = (whole - bound) if expr.args[2:] else (whole | bound)
+        yield from _functions(expr.body, names, inside)
         return
     if isinstance(expr, Binder):
         return

@@ -87,6 +87,8 @@ def _title(schedule: Schedule) -> str:
     found = [f"{len(schedule.approximate)} approximate"] if schedule.approximate else []
     if schedule.fallbacks:
         found.append(counted(len(schedule.fallbacks), "fallback"))
+    if schedule.proposed:
+        found.append(f"{len(schedule.proposed)} by proposals")
     if schedule.asked:
         found.append(f"{len(schedule.asked)} by kernels asked for")
     ways = [s.by for s in schedule.steps if s.by != "draw"]

@@ -7,11 +7,13 @@ for); `composed.OFFERED` those that a user may ask for with ``kernels=``.
 
 - draws from families: `exact`, `block` (vectors of one array), both with `closed`; `joint` (several
   arrays)
-- the moments of a conditional, or its mode, instead of a draw: `readings`; `ascent` to the joint
-  mode of several
+- the moments of a conditional, or its mode, instead of a draw: `readings`
+- blocks whose log density is concave in all together, each a `concave_block`: `modal` proposals;
+  `ascent` to the joint mode
 - draws of labels: `labels`, `label_chains`, `scan` (with others integrated out)
 - by the log density, with `by_density`: `adaptive_rejection`; a `move`, by `slice` sampling,
-  `random_walk`, `elliptical_slice`, `proposal` or `own` (the user's); `over_relaxed` draws
+  `random_walk`, `elliptical_slice`, `swap` of labels, `proposal` or `own` (the user's);
+  `over_relaxed` draws
 - by the gradient: a `gradient_move` of several arrays together, by `hamiltonian` paths
 - `exactly`: the exact draw by name; `composed`: cycles and mixtures of kernels
 
@@ -32,6 +34,7 @@ from gibbsppl.kernels.own import Own
 from gibbsppl.kernels.proposal import Proposal
 from gibbsppl.kernels.random_walk import RandomWalk
 from gibbsppl.kernels.slice import Slice
+from gibbsppl.kernels.swap import Swap
 from gibbsppl.schedule.kernel import Kernel
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "Proposal",
     "RandomWalk",
     "Slice",
+    "Swap",
     "kernels_of",
     "moved_together",
 ]

@@ -139,6 +139,8 @@ class AdaptiveRejection(Kernel):
     adaptive rejection
     """
 
+    by_log_density = True
+
     def __str__(self) -> str:
         return "adaptive rejection"
 

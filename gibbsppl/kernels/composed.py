@@ -22,6 +22,7 @@ from gibbsppl.kernels.own import Own
 from gibbsppl.kernels.proposal import Proposal
 from gibbsppl.kernels.random_walk import RandomWalk
 from gibbsppl.kernels.slice import Slice
+from gibbsppl.kernels.swap import Swap
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.composed import Composed, Turn
 from gibbsppl.schedule.kernel import Kernel
@@ -144,7 +145,8 @@ class Mix(Composite):
 
 # All kernels by name, in the order in which messages list them.
 OFFERED = (
-    Slice, EllipticalSlice, RandomWalk, NUTS, HMC, AdaptiveRejection, OverRelaxed, Proposal, Exact,
+    Slice, EllipticalSlice, RandomWalk, NUTS, HMC, AdaptiveRejection, OverRelaxed, Swap, Proposal,
+    Exact,
     Cycle, Mix,
 )  # fmt: skip
 

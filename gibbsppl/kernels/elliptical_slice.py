@@ -47,6 +47,8 @@ class EllipticalSlice(Kernel):
     (2, 10, 4)
     """
 
+    by_log_density = True
+
     def __str__(self) -> str:
         return "elliptical slice"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Binder, Dim, Expr, Greatest, Least, Over, mentions
+from gibbsppl.algebra.expressions import Binder, Expr, Greatest, Least, Over, mentions
 from gibbsppl.algebra.notation import Notation, signed_sum, wrapped
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.code.gradients import bounds, surface
@@ -24,37 +24,51 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.limits import Side
 from gibbsppl.pieces.split import Piece, View
+from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.kinds import of_piece
-from gibbsppl.schedule.parameters import Bound, NaturalParameter
+from gibbsppl.schedule.kinds import TogetherStep, of_piece
+from gibbsppl.schedule.parameters import Bound, NaturalParameter, Pair
 from gibbsppl.schedule.precisions import is_data_of
-from gibbsppl.schedule.steps import Formula, Kind, Step
+from gibbsppl.schedule.steps import Formula, Kind
 
 if TYPE_CHECKING:
     from gibbsppl.code.lowering.workshop import Workshop
 
 
 @dataclass(frozen=True, slots=True)
-class GradientMove(Step):
+class Path:
+    """How a kernel moves: a ``function`` of the runtime, and how far its paths go.
+
+    ``target`` is the probability of accepting that steps adapt to.
+    """
+
+    function: str
+    target: float
+    extent: float
+
+
+@dataclass(frozen=True, slots=True)
+class GradientMove(TogetherStep):
     """A move of all elements of several statements along a path, by the gradient.
 
     ``terms`` add up to the log density, ``gradient`` are the partial derivatives by the elements of
-    each array; both read the ``kept`` arrays. ``ends`` are the bounds of arrays that have some. (``pairs``, ``layout`` and
-    ``pencil`` say of joint draws which elements are tied: here none need to be known.)
+    each array; both read the ``kept`` arrays. ``ends`` are the bounds of arrays that have some.
+    Which elements are tied need not be known: there are no ``pairs``.
     """
 
     conditional: Slopes
     terms: tuple[Contribution, ...]
     gradient: tuple[NaturalParameter, ...]
+    path: Path
     ends: tuple[tuple[str, Bound, Bound], ...]
     kept: tuple[NaturalParameter, ...]
     kernel: str
     asked: Kernel
     called: str = ""
     kind: Kind = "move"
-    pairs: tuple[()] = ()
+    pairs: tuple[Pair, ...] = ()
     layout: str = ""
-    pencil: None = None
+    pencil: FixedMatrices | None = None
     is_move = True
     returns_array = True
     is_from_current = True
@@ -95,14 +109,13 @@ class GradientMove(Step):
     def lines(self, module: Module) -> list[str]:
         """The lines of a sweep that move along a path."""
         own, given = f'c["{joint_name(module, self)}"]', module.functions[self.name]
-        function, target, extent = self.asked.path
-        known = f'runtime.trajectory_of(s, "{self.name}", {own}, {target!r})'
+        known = f'runtime.trajectory_of(s, "{self.name}", {own}, {self.path.target!r})'
         ends = f", bounds={module.function_of(self, 'bounds')}(s, c)" if self.ends else ""
         return [
-            f"s.update(runtime.{function}(",
+            f"s.update(runtime.{self.path.function}(",
             f"{INDENT}rng, s, {own}, {given}(s, c),",
             f"{INDENT}{known},",
-            f"{INDENT}{extent!r}{ends},",
+            f"{INDENT}{self.path.extent!r}{ends},",
             "))",
         ]
 
@@ -154,8 +167,8 @@ class GradientMove(Step):
         return [(f"The log density that {self.kernel} evaluates, with its gradient", density)]
 
 
-def gradient_move(slopes: Slopes, kernel: Kernel, called: str = "") -> GradientMove:
-    """The move of statements by a kernel."""
+def gradient_move(slopes: Slopes, kernel: Kernel, path: Path) -> GradientMove:
+    """The move of statements by a kernel along its paths."""
     graph = slopes.graph
     is_data = is_data_of(graph)
     kept = tuple(_kept(graph, p) for p in slopes.parts)
@@ -163,7 +176,7 @@ def gradient_move(slopes: Slopes, kernel: Kernel, called: str = "") -> GradientM
     gradient = tuple(_slopes(graph, slopes, name, is_data) for name in slopes.arrays)
     found = (_ends(graph, slopes.statements, name) for name in slopes.arrays)
     ends = tuple(e for e in found if e is not None)
-    return GradientMove(slopes, terms, gradient, ends, kept, str(kernel), kernel, called)
+    return GradientMove(slopes, terms, gradient, path, ends, kept, str(kernel), kernel)
 
 
 def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> Contribution:
@@ -176,10 +189,9 @@ def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> 
 
 def _kept(graph: Graph, part: Part) -> NaturalParameter:
     """An array that is computed for a step."""
-    axes = tuple(i for i in part.element.indices if isinstance(i, Dim))
-    place = tuple(Range(d, 0, graph.sizes[d]) for d in axes)
+    place = tuple(Range(d, 0, graph.sizes[d]) for d in part.axes)
     found = Contribution(part.factor, bounded(part.value, graph.sizes), place)
-    return NaturalParameter(part.element, axes, (found,))
+    return NaturalParameter(part.element, part.axes, (found,))
 
 
 def _slopes(graph: Graph, slopes: Slopes, name: str, is_data: Any) -> NaturalParameter:

@@ -9,7 +9,7 @@ from numbers import Integral
 from gibbsppl.arguments import check_between, methods_told, shown
 from gibbsppl.derive.gradients import slopes_of
 from gibbsppl.errors import CompileError
-from gibbsppl.kernels.gradient_move import gradient_move
+from gibbsppl.kernels.gradient_move import Path, gradient_move
 from gibbsppl.model.graph import Statement
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel
@@ -29,6 +29,11 @@ class ByGradient(Kernel):
     accepts = True
     takes_several = True
 
+    @property
+    def path(self) -> Path:
+        """How far paths go, and what steps adapt to."""
+        raise NotImplementedError
+
     def step(self, asked: Asked) -> Step:
         """A move of the elements of all statements that are to be moved together."""
         statements = asked.together or (asked.derived.statement,)
@@ -40,7 +45,7 @@ class ByGradient(Kernel):
                 f"kernels[{asked.key!r}]: {self} follows the gradient of the log density, but "
                 f"{slopes}. Leave it out, or ask for gp.Slice() or gp.RandomWalk()."
             )
-        return gradient_move(slopes, self)
+        return gradient_move(slopes, self, self.path)
 
     def _check_support(self, asked: Asked, statement: Statement) -> None:
         """Raise an error for values that no path goes through."""
@@ -92,9 +97,9 @@ class NUTS(ByGradient):
         return "NUTS"
 
     @property
-    def path(self) -> tuple[str, float, float]:
-        """The function of the runtime, the share that is aimed at, and how far paths go."""
-        return "nuts", float(self.target_accept), int(self.max_depth)
+    def path(self) -> Path:
+        """Paths that double until they turn back."""
+        return Path("nuts", float(self.target_accept), int(self.max_depth))
 
 
 @methods_told(CompileError)
@@ -125,6 +130,6 @@ class HMC(ByGradient):
         return f"HMC of length {self.length:.3g}"
 
     @property
-    def path(self) -> tuple[str, float, float]:
-        """The function of the runtime, the share that is aimed at, and how far paths go."""
-        return "hmc", float(self.target_accept), float(self.length)
+    def path(self) -> Path:
+        """Paths of about a length."""
+        return Path("hmc", float(self.target_accept), float(self.length))

@@ -56,6 +56,7 @@ class JointDraw(QuadraticDraw):
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "joint"
     is_joint = True
+    returns_arrays = True
 
     @property
     def statements(self) -> tuple[Statement, ...]:

@@ -68,6 +68,7 @@ class RandomWalk(Kernel):
     colours = False
     accepts = True
     enumerates = True
+    by_log_density = True
 
     def __post_init__(self) -> None:
         check_between("RandomWalk(scale)", self.scale, 0.0, math.inf)

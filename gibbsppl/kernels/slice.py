@@ -21,6 +21,7 @@ class Slice(Kernel):
     """
 
     slices = True
+    by_log_density = True
 
     def __str__(self) -> str:
         return "slice"

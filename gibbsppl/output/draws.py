@@ -266,7 +266,9 @@ class Draws:
         found = {}
         for name, rates in self.sample_stats.items():
             moved = name.removeprefix(ACCEPTANCE)
-            is_of = any(moved == n or moved.startswith((f"{n}[", f"{n} by ")) for n in names)
+            # (a step of several arrays has the names of all)
+            parts = moved.split(", ")
+            is_of = any(p == n or p.startswith((f"{n}[", f"{n} ")) for p in parts for n in names)
             if moved != name and is_of and np.isfinite(rates).any():
                 # (of a chain that never came to a part of a mixture there is no share)
                 seen = (own[np.isfinite(own)] for own in rates)

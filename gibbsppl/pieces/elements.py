@@ -2,6 +2,7 @@
 
 Comes in: pieces whose statistics have one view or are products of two. Goes out: pieces with one
 view each; the function of the other view is now part of the coefficient, at its current value.
+Powers of elements that are 0 or 1 are the elements.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+import sympy as sp
 from sympy import Mul
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, substitute
 from gibbsppl.algebra.functions import Equals
+from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import Support
 from gibbsppl.pieces.dependence import never_meet
 from gibbsppl.pieces.split import Piece, View
 
@@ -30,6 +34,22 @@ def element_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     return tuple(found)
 
 
+def idempotent(pieces: Iterable[Piece], support: Support) -> tuple[Piece, ...]:
+    """The pieces, with ``v**k`` as ``v`` where elements are 0 or 1."""
+    return tuple(map(_idempotent, pieces)) if support.is_binary else tuple(pieces)
+
+
+def _idempotent(piece: Piece) -> Piece:
+    leaves = {view.leaf for view in piece.views if None not in view.indices}
+    powers: dict[Expr, Expr] = {
+        f: f.base
+        for f in Mul.make_args(piece.statistic)
+        if isinstance(f, sp.Pow) and f.base in leaves
+        if f.exp.is_Integer and f.exp.is_positive
+    }
+    return replace(piece, statistic=piece.statistic.xreplace(powers)) if powers else piece
+
+
 def _parted(piece: Piece) -> list[Piece]:
     v, w = piece.views
     of_v, of_w = _factors(piece.statistic, v), _factors(piece.statistic, w)
@@ -37,6 +57,9 @@ def _parted(piece: Piece) -> list[Piece]:
         replace(piece, statistic=of_v, views=(v,), coefficient=piece.coefficient * of_w),
         replace(piece, statistic=of_w, views=(w,), coefficient=piece.coefficient * of_v),
     ]
+    times = 1
+    if _is_symmetric(piece):  # (both halves are the same sums)
+        apart, times = [replace(apart[0], coefficient=2 * apart[0].coefficient)], 2
     met = _meeting(piece, v, w)
     if met is None:
         return apart
@@ -44,12 +67,29 @@ def _parted(piece: Piece) -> list[Piece]:
     of_v, v = substitute(of_v, same), replace(v, indices=_substituted(v, same))
     both = substitute(substitute(of_w, {_leaf(w): _leaf(v)}), same)
     c = piece.coefficient
+    other = [replace(piece, statistic=both, views=(v,), coefficient=-c * of_v)]
     return [
         *apart,
-        replace(piece, statistic=of_v, views=(v,), coefficient=-c * both),
-        replace(piece, statistic=both, views=(v,), coefficient=-c * of_v),
+        replace(piece, statistic=of_v, views=(v,), coefficient=-times * c * both),
+        *(other if times == 1 else ()),
         replace(piece, statistic=of_v * both, views=(v,), coefficient=c),
     ]
+
+
+def _is_symmetric(piece: Piece) -> bool:
+    """Whether a piece is the same with its two views exchanged, as are the ranges of their dims."""
+    v, w = piece.views
+    pairs = [(a, b) for a, b in zip(v.indices, w.indices, strict=True) if a != b]
+    ranges = {r.dim: r for r in piece.over}
+    exchanged: dict[Dim, Expr] = {}
+    for a, b in pairs:
+        if not (isinstance(a, Dim) and isinstance(b, Dim) and b in ranges):
+            return False
+        if not _same_range(a, b, ranges) or {a, b} & exchanged.keys():
+            return False
+        exchanged |= {a: b, b: a}
+    every = (piece.statistic, piece.coefficient)
+    return all(multiplied_out(substitute(e, exchanged) - e) == 0 for e in every)
 
 
 def _leaf(view: View) -> Expr:

@@ -7,6 +7,7 @@
   `control` has the user's settings
 - non-centred updates: `interweaving`
 - elements that depend on one another: `by_colour`
+- blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - the `order` of the steps, and units of random and symmetric scans
 """

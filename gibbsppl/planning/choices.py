@@ -53,7 +53,7 @@ def steps_by_kernel(
 def steps_moved_together(
     make: Made,
     graph: Graph,
-    drawn: Sequence[Drawn],
+    drawn: Sequence[Drawn | Step],
     control: Control,
     model: Rewritten,
 ) -> list[Drawn | Step]:

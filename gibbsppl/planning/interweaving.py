@@ -45,7 +45,8 @@ def why_not(
     drawn = set(interwoven.variables)
     if any(s.is_joint and set(s.variables) == drawn for s in steps):
         return "it is drawn jointly already"
-    if interwoven.what != "scale" and any(both <= set(s.variables) for s in steps):
+    together = (set(s.variables) for s in steps if not s.last)
+    if interwoven.what != "scale" and any(both <= names for names in together):
         return f"it is drawn jointly with {interwoven.group}, so that it is free of it already"
     return None
 

@@ -16,6 +16,7 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
+from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
@@ -24,6 +25,7 @@ from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import interwoven_by_name, wanted
 from gibbsppl.planning.joint import joined
 from gibbsppl.planning.label_chains import with_chains
+from gibbsppl.planning.modal import Drawn, with_modal
 from gibbsppl.planning.order import check_exact, controlled
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
@@ -118,7 +120,7 @@ def _once_more(interwoven: NonCentred, data: Mapping[str, Any]) -> Step | None:
 
 def _joined(
     graph: Graph, derived: Sequence[Derived | Scan], model: Rewritten, control: Control
-) -> list[Derived | Scan | ChainConditional | Step]:
+) -> list[Drawn | Step]:
     """The conditionals of a stage, chains and blocks as one each, the largest first.
 
     Variables with a kernel of the user's, or to be drawn by element, are left out of both.
@@ -127,9 +129,18 @@ def _joined(
     blocks = control.blocks
     apart = blocks.elements | set(control.kernels) | parts
     chained = with_chains(graph, model.data, derived, apart) if blocks.joined else derived
-    drawn = joined(graph, chained, model.data, replace(blocks, elements=apart))
-    found = steps_moved_together(maker_of(graph), graph, drawn, control, model)
-    return sorted(found, key=lambda d: -_size(graph, d))
+    asked = replace(blocks, elements=apart)
+    drawn = joined(graph, chained, model.data, asked)
+    # (what is drawn without others makes these stale: they have to be drawn, not moved)
+    lacking = any(s.graph.marginals for s in (*model.stages, *model.branches))
+    proposes = control.proposes and not lacking
+    recentred = {n for i in model.interwoven if i.what != "scale" for n in i.variables}
+    proposed = with_modal(graph, drawn, model.data, asked, recentred) if proposes else drawn
+    found = steps_moved_together(maker_of(graph), graph, proposed, control, model)
+    # (what is proposed beside all draws comes after these)
+    drawn_in_turn = [d for d in found if not (isinstance(d, ModalMove) and d.last)]
+    beside = [d for d in found if isinstance(d, ModalMove) and d.last]
+    return [*sorted(drawn_in_turn, key=lambda d: -_size(graph, d)), *beside]
 
 
 def _within_sweep(model: Rewritten) -> frozenset[str]:
@@ -138,14 +149,14 @@ def _within_sweep(model: Rewritten) -> frozenset[str]:
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
 
 
-def _names(drawn: Derived | Scan | ChainConditional | Step) -> set[str]:
+def _names(drawn: Drawn | Step) -> set[str]:
     """The arrays that are drawn by a step."""
     if isinstance(drawn, Step | ChainConditional):
         return {s.target.array.name for s in drawn.statements}
     return {drawn.statement.target.array.name}
 
 
-def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | Step) -> int:
+def _size(graph: Graph, drawn: Drawn | Step) -> int:
     """The number of elements that are drawn by a step."""
     if isinstance(drawn, Step | ChainConditional):
         return sum(count_of(graph, s) for s in drawn.statements)

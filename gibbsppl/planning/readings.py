@@ -17,6 +17,7 @@ import sympy as sp
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim, Expr, mentions
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.gradients import Slopes
 from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.match_results import Conditional, NotConjugate
@@ -28,20 +29,22 @@ from gibbsppl.expectation.choice import averages_of
 from gibbsppl.expectation.expected import Expectation
 from gibbsppl.expectation.of_labels import Labels
 from gibbsppl.expectation.of_scans import expected_scan
+from gibbsppl.kernels.ascent import Ascent
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.readings import ByMean, ByMode
 from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.model.graph_views import times_of
 from gibbsppl.pieces.split import Piece, View
-from gibbsppl.planning.ascents import Objective, ascents
+from gibbsppl.planning.ascents import ascents
 from gibbsppl.planning.by_colour import with_colours
+from gibbsppl.planning.concave_blocks import Objective
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.mean_loops import mean_loop
 from gibbsppl.schedule.moments import Asked, By, Refused
 from gibbsppl.schedule.precisions import is_data_of
-from gibbsppl.schedule.steps import Drawable, Step
+from gibbsppl.schedule.steps import OfOne, Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
@@ -95,6 +98,8 @@ class _Reading:
     def of(cls, schedule: Schedule, by: Mapping[str, By]) -> _Reading:
         """The readings of a schedule in one graph."""
         found = cls(schedule, by)
+        for step in schedule.steps:
+            found.check_kernel(step)
         for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
             if found.how(step) == "mean":
                 try:
@@ -112,6 +117,16 @@ class _Reading:
                 "name the same for all of them, or keep them apart by blocks=."
             )
         return found.pop()
+
+    def check_kernel(self, step: Step) -> None:
+        """Raise an error for variables that are moved by their gradient, which is not averaged."""
+        if isinstance(step.conditional, Slopes):
+            names = ", ".join(step.variables)
+            raise CompileError(
+                f"kernels: {step.asked} moves {names} by the gradient of the log density, and by= "
+                "needs expectations of what draws are made of; leave "
+                f"{names} out of kernels=, or leave by= out."
+            )
 
     def error(self, step: Step, refused: Refused) -> CompileError:
         """The refusal to read a step otherwise than by draws."""
@@ -131,7 +146,7 @@ class _Reading:
         times = (times_of(self.graph, [r.dim for r in over]) for _, _, over in every)
         terms = tuple((n, t * v, over) for t, (n, v, over) in zip(times, every, strict=True))
         graph = self._graph()
-        objective = Objective(graph, terms, data, blocks)
+        objective = Objective(graph, terms, data, blocks, Ascent.of)
         jointly = {n: a for a in ascents(objective, self._by_mode()) for n in a.variables}
         alone = [s for s in self.source.steps if jointly.keys().isdisjoint(s.variables)]
         steps = [self._made(s, conditionals[s.name], graph, data) for s in alone]
@@ -155,8 +170,9 @@ class _Reading:
             and all(_said_of(g, n) == _said_of(inner, n) for n in s.variables)
         ]  # fmt: skip
 
-    def _conditional(self, step: Step, q: Expectation) -> Drawable:
+    def _conditional(self, step: Step, q: Expectation) -> OfOne | Quadratic:
         """The conditional of a step given the moments of all else."""
+        assert not isinstance(step.conditional, Slopes)  # (`check_kernel`)
         own = self.averages.get(step.name)
         if isinstance(step.conditional, Scan):
             assert isinstance(own, Labels)
@@ -221,7 +237,7 @@ class _Reading:
         )
 
     def _made(
-        self, step: Step, conditional: Drawable, graph: Graph, data: Mapping[str, Any]
+        self, step: Step, conditional: OfOne | Quadratic, graph: Graph, data: Mapping[str, Any]
     ) -> Step:
         """The step of a conditional, as the one that it stands for."""
         if isinstance(conditional, Quadratic):

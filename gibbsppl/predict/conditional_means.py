@@ -36,6 +36,7 @@ from gibbsppl.predict.step_moments import (
     What,
     numbers_of,
     refusal,
+    values_of,
 )
 from gibbsppl.schedule.staleness import stale_after
 from gibbsppl.schedule.steps import Step
@@ -142,7 +143,7 @@ class _Of:
     @property
     def labels(self) -> range:
         """All values that a label can have."""
-        own = [s.labels for s in self.steps if s.labels is not None]
+        own = [found for s in self.steps if (found := values_of(s)) is not None]
         return range(min(r.start for r in own), max(r.stop for r in own))
 
     def label_axis(self) -> tuple[str, Array]:

@@ -49,6 +49,8 @@ def refusal(step: Step, what: What) -> str | None:
             f"it is drawn by {step.kernel}, not from a closed form, so that the moments of its "
             "conditional have no formula; take those of its draws."
         )
+    if what == "probabilities" and values_of(step) is not None:
+        what = "mean"
     if what == "probabilities":
         return "found real values or counts, expected labels; ask for conditional_mean."
     # (formulas are those of rows of the family table)
@@ -63,6 +65,13 @@ def refusal(step: Step, what: What) -> str | None:
 def labels_of(step: Step) -> range:
     """The values that a step draws labels from."""
     assert step.labels is not None
+    return step.labels
+
+
+def values_of(step: Step) -> range | None:
+    """The values whose probabilities are known: labels, or 0 and 1; else None."""
+    if step.labels is None and isinstance(step, FamilyDraw):
+        return range(2) if step.statement.support.is_binary else None
     return step.labels
 
 
@@ -188,6 +197,11 @@ class Along:
 
     def put_probabilities(self, into: Floats, labels: range) -> None:
         """Write the probability of each of the labels, the last axis."""
+        if self.step.labels is None:  # (of 0 and 1 the mean says it)
+            mean = self.moment("mean")
+            for j, p in enumerate((1 - mean, mean), -labels.start):
+                self.put(p, into[..., j])
+            return
         own, found = labels_of(self.step), self._probabilities()
         for j, label in enumerate(labels):
             p = found[..., label - own.start] if label in own else np.zeros(found.shape[:-1])

@@ -13,12 +13,14 @@ All that a generated module calls is exported here. The rooms:
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
   matrices, `pencils`, `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
-- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `trajectories` by gradients,
-  `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by one: `selections`
+- moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks, `walks`,
+  `trajectories` by gradients, `swaps`, `over_relaxed`, `user_kernels`, `mixtures` of these; of a
+  part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
   `eliminations` and `position_tables` that they read, `tuning` of moves as arrays, `kernel_costs`
+  and `operations` of what they call
 - what the next process finds: `cache_folder`, `kept_modules` with what was compiled of them
 - types of arguments and results: `types`
 """
@@ -127,6 +129,7 @@ from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
 from gibbsppl.runtime.mixtures import chosen_part
+from gibbsppl.runtime.modal import modal_proposal, of_arrays
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -237,6 +240,7 @@ from gibbsppl.runtime.special import (
 )
 from gibbsppl.runtime.steps import Step
 from gibbsppl.runtime.stirling import tables
+from gibbsppl.runtime.swaps import swap
 from gibbsppl.runtime.tied import (
     exchanged,
     shared_out,
@@ -371,6 +375,7 @@ __all__ = [
     "maximum",
     "minimum",
     "missing_positions",
+    "modal_proposal",
     "modified_half_normal",
     "multinomial",
     "mvnormal",
@@ -379,6 +384,7 @@ __all__ = [
     "normal_cdf",
     "normal_log_cdf",
     "nuts",
+    "of_arrays",
     "over_relaxed_mvnormal",
     "over_relaxed_normal",
     "own_move",
@@ -476,6 +482,7 @@ __all__ = [
     "sqrt",
     "sum_of_squares",
     "sum_rows",
+    "swap",
     "tables",
     "trajectory_of",
     "truncated_beta",

@@ -50,7 +50,7 @@ def climb_jointly(
     quadratic log density of steps from a state, ``height`` the log density. An error where it rises
     without end.
     """
-    climb = _Climb(s, c, joint, local, height)
+    climb = Climb(s, c, joint, local, height)
     here = climb.at(joint.flat(s))
     if not np.isfinite(here.slope).all():
         element = joint.elements[int(np.argmin(np.isfinite(here.slope)))]
@@ -68,7 +68,7 @@ def climb_jointly(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Point:
+class Point:
     """Values of all elements, with the log density, its slope, and the Newton step there."""
 
     x: Floats
@@ -78,7 +78,7 @@ class _Point:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Climb:
+class Climb:
     """A log density of the elements of a `Joint`, all else given."""
 
     s: State
@@ -96,7 +96,7 @@ class _Climb:
         found = float(self.height(self.state(x), self.c))
         return -np.inf if np.isnan(found) else found
 
-    def at(self, x: Floats, height: float | None = None) -> _Point:
+    def at(self, x: Floats, height: float | None = None) -> Point:
         """The log density to second order at values."""
         given = self.local(self.state(x), self.c)
         if height is None:
@@ -104,7 +104,7 @@ class _Climb:
         # (elements that are known take no step)
         still = {name: np.zeros(shape) for name, shape in self.joint.shapes.items()}
         slope, _ = self.joint.assembled(still, given)
-        return _Point(x, height, slope, self._step(still, given))
+        return Point(x, height, slope, self._step(still, given))
 
     def _step(self, still: State, given: Given) -> Floats:
         """The mean of the log density to second order."""
@@ -122,7 +122,7 @@ class _Climb:
             more = max(GROWTH * more, EPS * max(largest, np.finfo(float).tiny / EPS))
         return np.zeros(self.joint.size)
 
-    def ahead(self, here: _Point, rise: float) -> _Point | None:
+    def ahead(self, here: Point, rise: float) -> Point | None:
         """The point after a step, or a part of it; None where there is none that is not lower."""
         share = 1.0
         while True:
@@ -136,7 +136,7 @@ class _Climb:
                     return point
             share /= 2.0
 
-    def check_has_an_end(self, here: _Point) -> None:
+    def check_has_an_end(self, here: Point) -> None:
         """Raise an error where the log density is no lower however far a step is gone on.
 
         (Past a maximum it falls without end, by more than any rounding.)
@@ -157,7 +157,7 @@ class _Climb:
         )
 
 
-def _is_higher(here: _Point, ahead: _Point, share: float, rise: float) -> bool:
+def _is_higher(here: Point, ahead: Point, share: float, rise: float) -> bool:
     """Whether a point after a share of a step is not lower."""
     if ahead.height >= here.height + SHARE * share * rise:
         return True

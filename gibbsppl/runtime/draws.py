@@ -166,6 +166,12 @@ def bernoulli(rng: Generator, eta_1: Numbers | FewLogOdds, size: Size) -> Wholes
     """Draws of 0 or 1 with log odds ``eta_1``."""
     if isinstance(eta_1, FewLogOdds):
         return few_gates(rng, eta_1).astype(np.int64)
+    if isinstance(eta_1, np.ndarray) and eta_1.size == 1 and eta_1.shape == tuple(size):
+        # (one number: what looks after arrays takes longer than the draw)
+        odds_against = math.exp(min(-eta_1.item(), LOG_HUGE))
+        if not odds_against >= 0.0:
+            raise ValueError("the log odds of a draw are not a number")
+        return (rng.random(size) * (1.0 + odds_against) < 1.0).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
         # (``u < 1 / (1 + exp(-eta))``, without a division; where exp overflows it is false)
         odds = 1.0 + np.exp(np.negative(eta_1))

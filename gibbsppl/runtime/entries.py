@@ -37,11 +37,13 @@ class Entries:
         return values[self.rows] if isinstance(self.rows, slice) else values.take(self.rows)
 
     def spread(self, values: Floats) -> Floats:
-        """Values of the elements, entry by entry."""
-        return np.repeat(values, self.counts)
+        """Values of the elements, entry by entry; of a single element it is one for all entries."""
+        return values if len(values) == 1 else np.repeat(values, self.counts)
 
     def total(self, values: Floats) -> Floats:
-        """The sum over the entries of each element."""
+        """The sum over the entries of each element, of which the values may be one for all."""
+        if len(values) == 1 and len(self.counts) == 1:
+            return values * self.counts
         if self.seen is None:
             return np.add.reduceat(values, self.starts)
         found = np.zeros(len(self.counts))

@@ -101,15 +101,16 @@ class Pattern:
             yield start, start + flat.size, shape
             start += flat.size
 
-    def layout(self, dense: int = DENSE) -> Layout:
-        """How the precision matrix is factorised with the least work."""
+    def layout(self, dense: int = DENSE, last: Sequence[int] = ()) -> Layout:
+        """How the precision matrix is factorised with the least work; arrays that come ``last``."""
         owners = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        return layout_of(owners, self.first[self.inner], self.second[self.inner], dense=dense)
-
+        first, second = self.first[self.inner], self.second[self.inner]
+        return layout_of(owners, first, second, dense=dense, last=last)
 
     def blocks(self) -> Layout:
         """The layout in blocks, as a pencil has it."""
         return in_blocks(int(self.starts[-1]), self.first[self.inner], self.second[self.inner])
+
 
 # Where one eigenvalue is far below all others, one would do.
 ITERATIONS = 3
@@ -125,6 +126,7 @@ class Joint:
         dense: int = DENSE,
         *,
         in_blocks: bool = False,
+        last: Sequence[str] = (),
     ) -> None:
         self.arrays = tuple(arrays)
         self.drawn = dict(arrays)
@@ -141,7 +143,8 @@ class Joint:
         # Where the coefficients of each pair are, after those of the squares; and their shape.
         self.pairs = list(pattern.pairs(self.size))
         self.beside = [b for n, e in enumerate(pattern.ends) for b in _beside(n, pairs[n], *e[:4])]
-        self.layout = pattern.blocks() if in_blocks else pattern.layout(dense)
+        ends_with = [self.arrays.index(name) for name in last]
+        self.layout = pattern.blocks() if in_blocks else pattern.layout(dense, ends_with)
         self.border = len(self.layout.border)
         self.order = np.concatenate([self.layout.inside, self.layout.border])
         self.rank = np.argsort(self.order)
@@ -239,6 +242,27 @@ class Joint:
             return linear * x + np.bincount(i, products, self.size)
 
         return solved[:, 0] - solved[:, 1], solved[:, 1], log_density
+
+    def distance(self, given: Given, x: Floats) -> float:
+        """The squared length of a vector of the elements drawn, in units of the precision."""
+        coefficients = self.coefficients(given)
+        sources, i, j = self.entries
+        return -2.0 * float(coefficients[sources] @ (x[i] * x[j]))
+
+    def border_of(self, given: Given) -> tuple[Floats, Floats]:
+        """How the inside follows the border, and the precision of the border with it moving along.
+
+        In the order of factorisation: where the border takes a step ``d`` the mean of the inside
+        takes the step ``-beside @ d``.
+        """
+        _, filled = self.assembled({name: np.zeros(s) for name, s in self.shapes.items()}, given)
+        start = self.storage.size + (self.size - self.border) * self.border
+        side = filled[self.storage.size : start].reshape(-1, self.border)
+        corner = filled[start:].reshape(self.border, self.border)
+        columns = np.array(side, order="F" if self.layout.kind == "band" else "C")
+        beside = self.storage.factor(filled[: self.storage.size]).solve(columns)
+        precision = corner - side.T @ beside
+        return beside, (precision + precision.T) / 2
 
     def precision(self, given: Given) -> Floats:
         """The precision matrix of the elements drawn, with all of its zeros."""

@@ -88,19 +88,25 @@ class Layout:
 
 
 def layout_of(
-    owners: Sequence[int] | Ints, first: Ints, second: Ints, *, dense: int = DENSE
+    owners: Sequence[int] | Ints,
+    first: Ints,
+    second: Ints,
+    *,
+    dense: int = DENSE,
+    last: Sequence[int] = (),
 ) -> Layout:
     """The layout of least work of a symmetric matrix with entries at ``first, second``.
 
-    ``owners`` has the number of each element's variable: the border is made of whole variables. Up
-    to ``dense`` elements are one dense matrix.
+    ``owners`` has the number of each element's variable: the border is made of whole variables,
+    those that are to come ``last`` if there are any. Up to ``dense`` elements are one dense matrix.
     """
     owner = np.asarray(owners)
     n = len(owner)
+    border = np.isin(owner, last)
     if n <= dense:
-        return _dense(np.arange(n), np.zeros(0, dtype=np.intp))
+        return _dense(np.flatnonzero(~border), np.flatnonzero(border))
     edges = _edges(n, first, second)
-    graphs = [_Inside.of(is_border, *edges) for is_border in _borders(owner)]
+    graphs = [_Inside.of(b, *edges) for b in ([border] if len(last) else _borders(owner))]
     best = min((g.in_blocks() for g in graphs), key=lambda layout: layout.work)
     for graph in graphs:
         for other in graph.others(best.work):

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.runtime.modal import Approximation
 from gibbsppl.runtime.moves import Width
 from gibbsppl.runtime.trajectories import Trajectory
 from gibbsppl.runtime.types import Array
@@ -35,6 +36,10 @@ MEAN, COVARIANCE, FACTOR, SHAPED = "mean", "covariance", "factor", "shaped"
 OF_VECTORS = (MEAN, COVARIANCE, FACTOR, SHAPED)
 # Those that a `Trajectory` has besides the target, whether it adapts, and what was accepted.
 LEARNS, SCALES, SUMS, POINTS, DIVERGED = "learnt", "scale", "moments", "points", "diverged"
+# Those of an `Approximation`: where Newton steps begin, the share of accepted proposals; in loops
+# also the entries of the precision, the last vector, and what holds on of these.
+CENTRE, SHARE, ENTRIES, LAST, PLACED = "centre", "share", "entries", "last", "placed"
+OF_LOOPS = (ENTRIES, LAST, PLACED)
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
 # What has the share of the steps of a walk that were accepted since the draw before.
 RATE = ".rate"
@@ -84,6 +89,7 @@ def tuning_arrays(
             value = value * adapting if what == ADAPTS else value
         else:
             value = own.value if what == "width" else getattr(own, what)
+        value = (starts or {}).get(name, 0.0) if value is None else value
         kind = np.int64 if what in WHOLE else np.float64
         found[name] = np.array(np.broadcast_to(value, shape), dtype=kind)
     return found
@@ -101,11 +107,15 @@ def put_tuning(state: dict[str, Any], arrays: Mapping[str, Array]) -> None:
             state[step] = _walk(step, arrays)
         elif what == LEARNS:
             state[step] = _trajectory(step, arrays)
+        elif what == CENTRE:
+            state[step] = _approximation(step, arrays)
 
 
 def _trajectory(step: str, arrays: Mapping[str, Array]) -> Trajectory:
     """What loops have left of what is learnt of paths."""
-    learnt, scale, moments = (np.array(arrays[f"{step}.{f}"]) for f in (LEARNS, SCALES, SUMS))
+    learnt, scale, moments = (
+        np.array(arrays[f"{step}.{f}"], dtype=float) for f in (LEARNS, SCALES, SUMS)
+    )
     target, adapts, accepted, proposed, points, diverged = (
         arrays[f"{step}.{field}"]
         for field in (TARGET, ADAPTS, ACCEPTED, PROPOSED, POINTS, DIVERGED)
@@ -121,9 +131,23 @@ def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:
         for field in (SCALE, TARGET, ADAPTS, MOVES, ACCEPTED, PROPOSED)
     )
     walk = Walk(
-        np.array(scale), float(target), bool(adapts), int(moves), float(accepted), int(proposed)
-    )
+        np.array(scale), float(target), bool(adapts), int(moves),
+        accepted=float(accepted), proposed=int(proposed),
+    )  # fmt: skip
     for field in OF_VECTORS:
         if (own := arrays.get(f"{step}.{field}")) is not None:
             setattr(walk, field, np.array(own))
     return walk
+
+
+def _approximation(step: str, arrays: Mapping[str, Array]) -> Approximation:
+    """The tuning of a block's proposals about the mode that loops have left."""
+    centre, share, adapts, moves, accepted, proposed, placed, entries, last = (
+        arrays[f"{step}.{field}"]
+        for field in (CENTRE, SHARE, ADAPTS, MOVES, ACCEPTED, PROPOSED, PLACED, ENTRIES, LAST)
+    )
+    return Approximation(
+        np.array(centre), bool(adapts), int(moves), float(share),
+        np.array(placed), np.array(entries), np.array(last),
+        accepted=float(accepted), proposed=int(proposed),
+    )  # fmt: skip

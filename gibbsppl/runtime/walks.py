@@ -40,8 +40,26 @@ VECTOR = 2.38**2
 POWER = -0.6
 
 
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """Counts of the steps that were accepted, and proposed, since `taken_rate` was last called."""
+
+    accepted: float = 0.0
+    proposed: int = 0
+
+    def taken_rate(self) -> float:
+        """The share of steps accepted since this was last asked; not a number if there were none.
+
+        >>> Walk(np.zeros(1), 0.44, accepted=3, proposed=4).taken_rate()
+        0.75
+        """
+        rate = self.accepted / self.proposed if self.proposed else np.nan
+        self.accepted, self.proposed = 0.0, 0
+        return rate
+
+
 @dataclass(slots=True)
-class Walk:
+class Walk(Counts):
     """The adapted scales of a random walk, per element or per vector, and acceptance counts.
 
     ``factor`` times a standard normal vector is a step of unit scale (None where elements are
@@ -53,22 +71,10 @@ class Walk:
     target: float
     adapting: bool = True
     moves: int = 0
-    accepted: float = 0.0
-    proposed: int = 0
     mean: Floats | None = None
     covariance: Floats | None = None
     factor: Floats | None = None
     shaped: Floats | None = None
-
-    def taken_rate(self) -> float:
-        """The share of steps accepted since this was last asked; not a number if there were none.
-
-        >>> Walk(np.zeros(1), 0.44, accepted=3, proposed=4).taken_rate()
-        0.75
-        """
-        rate = self.accepted / self.proposed if self.proposed else np.nan
-        self.accepted, self.proposed = 0.0, 0
-        return rate
 
     def learn(self, at: Index | EllipsisType, probability: Numbers) -> None:
         """Move the scale towards the one at which the target is accepted."""

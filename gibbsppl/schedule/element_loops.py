@@ -20,13 +20,15 @@ from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, 
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range, bounded, fresh
 from gibbsppl.derive.colours import Chart
-from gibbsppl.derive.contractions import IsData, data_only
+from gibbsppl.derive.contractions import data_only
 from gibbsppl.derive.form_facts import free_axes
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.multilinear_forms import Entry, LinearForm, form_pieces, slope_in
 from gibbsppl.derive.readings import alpha
 from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.elements import idempotent
 from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -59,10 +61,11 @@ class ElementLoop:
     """The draws of a step's elements, with shared values kept up to date.
 
     ``slope`` is a function of the symbols of ``own`` (the element), ``sums``, ``data`` (values by
-    entry) and ``rows`` (values by row); ``changes`` is the slope of each sum. All
-    colours are gone through at each position along the ``outer`` axes. ``rest``: the symbols of
-    sums stand for sums without the element's own position, computed for each entry: less work than
-    to maintain the sums where a row has few positions.
+    entry), ``rows`` (values by row), ``elements`` (values of the state by element, given at the
+    axes of the array) and ``state`` (others of the state, by entry); ``changes`` is the slope of
+    each sum. All colours are gone through at each position along the ``outer`` axes. ``rest``: the
+    symbols of sums stand for sums without the element's own position, computed for each entry: less
+    work than to maintain the sums where a row has few positions.
     """
 
     form: LinearForm
@@ -72,6 +75,8 @@ class ElementLoop:
     sums: dict[Expr, sp.Symbol] = field(default_factory=dict)
     data: dict[Expr, sp.Symbol] = field(default_factory=dict)
     rows: dict[Expr, sp.Symbol] = field(default_factory=dict)
+    elements: dict[Expr, sp.Symbol] = field(default_factory=dict)
+    state: dict[Expr, sp.Symbol] = field(default_factory=dict)
     slope: Expr = sp.S.Zero
     changes: dict[Expr, Expr] = field(default_factory=dict)
     rest: bool = False
@@ -87,6 +92,18 @@ class ElementLoop:
         return (self.entry.view.array.name,)
 
 
+def others_of(parameter: NaturalParameter, form: LinearForm) -> NaturalParameter:
+    """A natural parameter by all factors but that of a form."""
+    rest = (c for c in parameter.contributions if c.factor != form.factor)
+    return replace(parameter, contributions=tuple(rest))
+
+
+def is_tied_otherwise(step: FamilyDraw, form: LinearForm) -> bool:
+    """Whether elements are tied by other factors as well as by a form."""
+    rest = (c for p in step.parameters for c in others_of(p, form).contributions)
+    return any(mentions(c.value, step.variables) for c in rest)
+
+
 class UnsuitedError(Exception):
     """Raised where an expression is not made of values that can be kept up to date."""
 
@@ -94,16 +111,23 @@ class UnsuitedError(Exception):
 def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
     """The loop by which a step maintains shared values; None where everything is computed anew."""
     graph = schedule.graph_of(step)
-    if not isinstance(step, FamilyDraw) or (outer := outer_of(graph, step, step.variables)) is None:
+    if not isinstance(step, FamilyDraw):
+        return None
+    # (gates may be tied by other terms as well, which are computed for each element then)
+    tied = () if step.statement.support.is_binary else step.variables
+    if (outer := outer_of(graph, step, tied)) is None:
         return None
     (form,) = step.conditional.forms
     (entry,) = form.entries
     if not _is_of(step.conditional, form):
         return None
-    try:
-        return _Maker(step.variables[0], form, entry, outer, data_only(graph.random)).loop()
-    except UnsuitedError:
-        return None
+    # (what else is read along an outer axis is not by column)
+    for axes in dict.fromkeys((outer, ())):
+        try:
+            return _Maker(graph, form, entry, axes).loop()
+        except UnsuitedError:
+            continue
+    return None
 
 
 def outer_of(
@@ -120,7 +144,8 @@ def outer_of(
     if len(form.entries) != 1:
         return None
     plain = step.alpha is None and not (step.bounds or step.kept or conditional.change)
-    plain = plain and not conditional.known and conditional.statistics == (place, place**2)
+    statistics = (place,) if step.statement.support.is_binary else (place, place**2)
+    plain = plain and not conditional.known and conditional.statistics == statistics
     # (what all else contributes is computed once, before any element is drawn)
     rest = (c for p in step.parameters for c in p.contributions if c.factor != form.factor)
     plain = plain and not any(mentions(c.value, arrays) for c in rest)
@@ -144,7 +169,7 @@ def _is_of(conditional: Conditional, form: LinearForm) -> bool:
     found = defaultdict[Expr, Expr](lambda: sp.S.Zero)
     for piece in (p for ps in conditional.pieces for p in ps if p.factor == form.factor):
         found[piece.statistic] += piece.coefficient
-    for piece in form_pieces(form):
+    for piece in idempotent(form_pieces(form), conditional.statement.support):
         found[piece.statistic] -= piece.coefficient
     return all(left == 0 or multiplied_out(left) == 0 for left in found.values())
 
@@ -165,10 +190,11 @@ class _Maker:
     """Writes a slope in terms of maintained values."""
 
     def __init__(
-        self, target: str, form: LinearForm, entry: Entry, outer: tuple[int, ...], is_data: IsData
+        self, graph: Graph, form: LinearForm, entry: Entry, outer: tuple[int, ...]
     ) -> None:
-        self.target, self.is_data = target, is_data
-        self.found = ElementLoop(form, entry, outer, sp.Symbol(f"{target}_at", real=True))
+        self.target, self.is_data = entry.view.array.name, data_only(graph.random)
+        self.axes = graph.variables[self.target].dims
+        self.found = ElementLoop(form, entry, outer, sp.Symbol(f"{self.target}_at", real=True))
         self.over = {r.dim for r in form.over}
         self.inner = {r.dim for r in self.found.inner}
         self.outer = {entry.view.indices[a] for a in outer}
@@ -225,7 +251,21 @@ class _Maker:
         is_product = expr.is_Mul or is_whole_power(expr)
         if self.is_data(expr) and not is_product and dims <= self.over | self.inner:
             return self._symbol(self.found.data, expr, "at")
+        if not is_product and (own := self._by_element(expr)) is not None:
+            return self._symbol(self.found.elements, own, "own")
+        if isinstance(expr, Leaf) and dims <= self.over | self.inner:
+            return self._symbol(self.found.state, expr, "there")
         return by_parts(expr, self._written)
+
+    def _by_element(self, expr: Expr) -> Expr | None:
+        """A value at the element of an entry, given at the axes of the array; None for others."""
+        read = self.found.entry.view.read
+        places = dict(zip(read, self.axes, strict=True))
+        others = {d for leaf in expr.atoms(Leaf) for i in leaf.indices for d in dims_of(i)}
+        if any(i not in places for leaf in expr.atoms(Leaf) for i in leaf.indices):
+            return None
+        own = expr.xreplace({i: d for i, d in places.items() if i != d})
+        return own if dims_of(expr) <= others and dims_of(own) <= set(self.axes) else None
 
     def _summed(self, expr: Expr) -> Expr:
         own = [leaf for leaf in expr.atoms(Leaf) if leaf.array.name == self.target]

@@ -21,7 +21,9 @@ class Kernel:
     one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
     probabilities of steps between labels are known. ``by_element``: all elements are moved as one
     array, but each is accepted alone. ``takes_several``: several arrays may be moved together, and
-    all statements of one always are.
+    all statements of one always are. ``proposals``: so many are made in each sweep.
+    ``by_log_density``: with its default settings it may move any real variable that is in no
+    family, by its log density.
     """
 
     __slots__ = ()
@@ -33,6 +35,8 @@ class Kernel:
     enumerates = False
     by_element = False
     takes_several = False
+    proposals: int = 1
+    by_log_density = False
 
     @property
     def function(self) -> Any | None:

@@ -52,11 +52,16 @@ class Precision:
 
 
 def precision_of(
-    graph: Graph, block: Quadratic, data: Mapping[str, Any], asked: Blocks
+    graph: Graph,
+    block: Quadratic,
+    data: Mapping[str, Any],
+    asked: Blocks,
+    last: Sequence[str] = (),
 ) -> Precision | None:
     """The precision of a block within the limits of work and memory; of memory alone if asked for.
 
-    A block with too many coefficients is left out before the places of these are computed.
+    Arrays that come ``last`` are its border. A block with too many coefficients is left out before
+    the places of these are computed.
     """
     is_data = is_data_of(graph)
     pairs = _pairs(graph, block, is_data)
@@ -69,7 +74,7 @@ def precision_of(
         return None
     linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
     pattern = _pattern(graph, block, pairs, data)
-    layout = pattern.layout()
+    layout = pattern.layout(last=[block.arrays.index(name) for name in last])
     pencil = fixed_matrices_of(squares, pairs, is_data) if pattern.is_closed else None
     if pencil is not None:
         blocks = pattern.blocks()

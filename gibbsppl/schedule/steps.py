@@ -74,6 +74,10 @@ class Step:
     in_one_call = False
     # The call of the runtime returns the new array, on the scale of the model.
     returns_array = False
+    # The arrays that are drawn last, or alone, all others of the step following them.
+    last: tuple[str, ...] = ()
+    # The call of the runtime returns all arrays that are drawn, by name.
+    returns_arrays = False
     # A sweep calls the function of the conditional, given all else, before the draw.
     calls_given_rest = True
     # Modules of Python that its generated code needs.

@@ -71,12 +71,19 @@ class Schedule:
 
     @property
     def fallbacks(self) -> tuple[Step, ...]:
-        """The moves that no user has asked for: there is no exact draw.
+        """The moves that no user has asked for: there is no exact draw, and this is told.
 
-        A move beside an exact draw is none.
+        A move beside an exact draw is none, nor one of a block each of whose parts has a draw.
         """
-        moves = (s for s in self.steps if s.is_move and s.asked is None)
+        moves = (s for s in self.steps if s.is_move and s.asked is None and s.refusal is not None)
         return tuple(m for m in moves if m.name not in self.interwoven)
+
+    @property
+    def proposed(self) -> tuple[Step, ...]:
+        """The moves of blocks, in place of the exact draws of their parts or beside these."""
+        return tuple(
+            s for s in self.steps if s.is_move and s.asked is None and s.refusal is None
+        )
 
     @property
     def asked(self) -> tuple[Step, ...]:
@@ -145,7 +152,8 @@ class Schedule:
 
     def step(self, name: str) -> Step:
         """The step of this name, or the step that draws the statement of this name."""
-        for step in self.steps:
+        named = [s for s in self.steps if s.name == name]
+        for step in (*named, *self.steps):
             if name in (step.name, *(t.name for t in step.statements)):
                 return step
         raise CompileError(

@@ -98,7 +98,9 @@ class _Ordinates:
         for k, step in enumerate(blocks):
             before = {n for s in blocks[:k] for n in s.variables}
             if step.is_by_element or step.is_move or step.is_asked or step.maintained:
-                raise _refused(model.graph, step, "it is no independent draw of all its elements")
+                why = "it is no independent draw of all its elements"
+                why += " (exact=True draws each by itself)" * (step in schedule.proposed)
+                raise _refused(model.graph, step, why)
             if absent := before - set(schedule.graph_of(step).drawn):
                 why = f"{', '.join(sorted(absent))} is integrated out of it"
                 raise _refused(model.graph, step, why)

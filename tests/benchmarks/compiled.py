@@ -31,6 +31,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 
 import effective_draws
+import gates_by_hand
 import ising_by_hand
 import jags
 import large_models
@@ -56,6 +57,7 @@ from gibbsppl.code.costs import worth_of
 from gibbsppl.code.lowering import scans
 from gibbsppl.code.lowering.buckets import are_worth_it
 from gibbsppl.errors import NotLoweredError
+from models import spike_and_slab
 
 # ---- small models beside JAGS --------------------------------------------------------------------
 
@@ -220,6 +222,21 @@ def ising(size=512, coupling=0.3):
     yield beside("Ising", "by hand, 16 bits", ours, hand, counts=(5, 50), most=1.5)
 
 
+def gates():
+    """Spike and slab regressions: more columns than rows, and fewer."""
+    for rows, columns in ((200, 500), (442, 10), (2000, 50)):
+        x, y = gates_by_hand.data(rows, columns)
+        state = np.zeros(columns + 1), np.zeros(columns), np.ones(1)
+        parts = gates_by_hand.prepare(x, y), (0.05, 4.0, 0.01, 0.01), state
+        hand = by_hand(gates_by_hand.sweep, np.random.default_rng(1), *parts)
+        names = [f"x{j}" for j in range(columns)]
+        model = spike_and_slab.model(x=x, y=y, columns=names, inclusion=0.05)
+        title, ours = f"gates, {rows} x {columns}", in_loops(model, warmup=200)
+        yield beside(title, "by hand", ours, hand, counts=(200, 200), most=1.5)
+        array = in_numpy(model, warmup=20)
+        yield beside(title, "NumPy, sweep", ours, array, counts=(200, 20), least=1)
+
+
 # ---- large hierarchies ---------------------------------------------------------------------------
 
 
@@ -287,6 +304,7 @@ WORKLOADS = {
     "mixtures": mixtures,
     "markov": markov,
     "ising": ising,
+    "gates": gates,
     "mixed": mixed,
     "rats 5000 x 20": rats_5000,
     "netflix": netflix,

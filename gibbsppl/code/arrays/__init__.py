@@ -7,8 +7,8 @@ passes and printers do.
   a whole sweep, with what it knows of arrays from outside; all of them print themselves
 - `checking` of a sweep when it is made: what holds of each
 - `terms` of sums, factors of products; `notation` for comments; `accesses`: what statements read
-  and change, and whether one may go before another; `costs` of functions; `naming` of new arrays;
-  `evaluation` of what depends on data alone
+  and change, and whether one may go before another; `costs` of functions; `amounts` of work, in
+  sizes of dims; `naming` of new arrays; `evaluation` of what depends on data alone
 - passes: `passing` arrays of the state that no other sweep reads; draws by `weights` instead of
   their logs; sums over rows as sums over what an index has `picked`; sums over `few` positions
   written out; `tabulation` of parameters by whole numbers;

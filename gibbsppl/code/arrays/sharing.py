@@ -1,7 +1,8 @@
 """Sharing of equal expressions: of data beforehand, of the state as long as they hold.
 
 An array and all that is added to it are one value. Two are equal if they are the same under other
-names of their dims, and nothing that they read has been changed in between.
+names of their dims, and nothing that they read has been changed in between. The statements of a log
+density that a kernel asks for share among themselves, each time that they are carried out.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
     Add,
     Choice,
+    Density,
     Draw,
     Let,
     Loop,
@@ -73,8 +75,10 @@ class _Sharing:
         self.known = {key: name for key, name in self.known.items() if name in self.fixed}
         self.alias = {name: other for name, other in self.alias.items() if other in self.fixed}
 
-    def of(self, statements: Iterable[Statement]) -> list[Statement]:
-        """Statements without what is known."""
+    def of(
+        self, statements: Iterable[Statement], outer: tuple[Span, ...] = (), *, asked: bool = False
+    ) -> list[Statement]:
+        """Statements without what is known; ``asked``: those of a log density."""
         found: list[Statement] = []
         body = list(statements)
         while body:
@@ -85,24 +89,52 @@ class _Sharing:
             is_whole = isinstance(first, Let) and first.name not in writes(body) | self.own
             if isinstance(first, Let) and is_whole and self.is_known(group, first):
                 continue
-            found += [self.inside(s) for s in group]
+            found += [self.inside(s, outer, asked=asked) for s in group]
             for name in writes(group):
                 self.version[name] = self.version.get(name, 0) + 1
         return found
 
-    def inside(self, s: Statement, outer: tuple[Span, ...] = ()) -> Statement:
+    def inside(
+        self, s: Statement, outer: tuple[Span, ...] = (), *, asked: bool = False
+    ) -> Statement:
         """A statement with expressions of data alone computed beforehand.
 
-        Within loops and choices nothing of the state is shared.
+        Within loops and choices nothing of the state is shared, but for those of a log density.
         """
+        if isinstance(s, Choice) and asked:
+            return s.of(lambda body: self.apart(body, outer))
         if isinstance(s, Choice):
             return s.of(lambda body: self.without_data(body, outer))
+        if isinstance(s, Draw) and s.density is not None and s.density.body:
+            s = replace(s, density=self.density(s.density, outer))
         if isinstance(s, Loop):
             over = (*outer, *s.over)
             return replace(s, body=tuple(self.inside(b, over) for b in s.body))
         own = (x for a in s.arguments for x in a.own) if isinstance(s, Draw) else ()
         here = {x.dim: x for x in (*outer, *spans_of(s), *own)}
         return with_expressions(s, lambda e: self.prepared(e, here))
+
+    def density(self, density: Density, outer: tuple[Span, ...]) -> Density:
+        """A log density whose statements share what they compute."""
+        known, alias = dict(self.known), dict(self.alias)
+        self.forget()
+        body = tuple(self.of(density.body, outer, asked=True))
+        value = self.renamed(Let("", (), density.value))
+        self.remember(known, alias)
+        assert isinstance(value, Let)
+        return replace(density, body=body, value=value.value)
+
+    def apart(self, body: Iterable[Statement], outer: tuple[Span, ...]) -> list[Statement]:
+        """Statements that read what is known before, and of which nothing is known afterwards."""
+        known, alias = dict(self.known), dict(self.alias)
+        found = self.of(body, outer, asked=True)
+        self.remember(known, alias)
+        return found
+
+    def remember(self, known: Mapping[object, str], alias: Mapping[str, str]) -> None:
+        """Go back to what was known before, with what of data alone has been found since."""
+        self.known = {**{k: n for k, n in self.known.items() if n in self.fixed}, **known}
+        self.alias = {**{n: o for n, o in self.alias.items() if o in self.fixed}, **alias}
 
     def without_data(
         self, statements: Iterable[Statement], outer: tuple[Span, ...]

@@ -1,5 +1,8 @@
 """Statements: what makes arrays, adds to them, draws, and replaces values of the state.
 
+The ``step`` of a statement is the one that it was made for, by name; one that a pass makes may have
+none.
+
 >>> from gibbsppl.code.arrays.expressions import ONE, ZERO, Position
 >>> n = Span.whole("n")
 >>> print(Let("count", (Span.whole("k"),), ZERO))
@@ -11,7 +14,7 @@ add count[z[n]] += 1  for n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from gibbsppl.code.arrays.expressions import Element, Expr, Span, text
@@ -42,6 +45,7 @@ class Let(Printed):
     note: str = ""
     type: Type = "float"
     is_empty: bool = False
+    step: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class Add(Printed):
     over: tuple[Span, ...]
     note: str = ""
     by: str = "sum"
+    step: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ class Draw(Printed):
     density: Density | None = None
     is_random: bool = True
     note: str = ""
+    step: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ class Store(Printed):
     value: Expr
     over: tuple[Span, ...] = ()
     note: str = ""
+    step: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +249,19 @@ def _draw_everywhere(draw: Draw, function: Callable[[Expr], Expr]) -> Draw:
     return replace(
         draw, targets=targets, arguments=arguments, density=density, over=over, own=own
     )
+
+
+def of_step(statement: Statement, name: str) -> Statement:
+    """The statement, and those inside of it, as a part of a step, unless they are one's already."""
+    match statement:
+        case Loop():
+            return replace(statement, body=tuple(of_step(s, name) for s in statement.body))
+        case Choice():
+            return statement.of(lambda body: (of_step(s, name) for s in body))
+        case Draw(density=Density() as density):
+            body = tuple(of_step(s, name) for s in density.body)
+            statement = replace(statement, density=replace(density, body=body))
+    return statement if statement.step else replace(statement, step=name)
 
 
 def lines(statement: Statement) -> list[str]:

@@ -62,8 +62,11 @@ class Sweep:
     """A sweep as a value: arrays from outside, statements carried out once, and in each sweep.
 
     ``monitors`` compute what is recorded beside the state, the arrays ``outputs``. ``sizes`` are
-    those of dims that the model does not have. Of the ``deferred`` steps those are carried out
-    whose number in the array `DEFERRED` is not 0.
+    those of dims that the model does not have; ``lengths`` say of which dims of the model some of
+    these are a product, or a sum of products, and so are numbers that a kernel is given ("x 4" is
+    the fifth argument of what draws x). Of the ``deferred`` steps those are carried out
+    whose number in the array `DEFERRED` is not 0. What the language does not have yet may be
+    ``left_out``: steps, with the reason.
     """
 
     name: str
@@ -75,6 +78,8 @@ class Sweep:
     tables: tuple[Table, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     deferred: tuple[str, ...] = ()
+    lengths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         shown = [f"sweep of {self.name}"]

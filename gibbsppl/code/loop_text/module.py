@@ -54,7 +54,8 @@ class LoopModule:
 
     ``state``, ``constants`` and ``outputs`` are names of arrays, ``works`` of the functions that
     make what kernels work in, ``sizes`` of dims; ``imports`` are the kernels by module. ``rooms``
-    are for new arrays whose sizes are those of the model: made once, not in each sweep.
+    are for new arrays whose sizes are those of the model: made once, not in each sweep; ``stored``
+    are all new arrays.
     """
 
     text: str
@@ -65,6 +66,7 @@ class LoopModule:
     sizes: tuple[str, ...]
     imports: tuple[tuple[str, tuple[str, ...]], ...]
     rooms: tuple[Local, ...] = ()
+    stored: tuple[Local, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class _Body:
     works: Mapping[str, str]
     kernels: frozenset[str]
     rooms: Mapping[str, Local]
+    stored: Mapping[str, Local]
 
 
 def module_of(sweep: Sweep) -> LoopModule:
@@ -97,7 +100,8 @@ def module_of(sweep: Sweep) -> LoopModule:
     text = _Run(Writer(names), sweep, state, constants, sizes, own, monitor).text
     imports = imports_of({k for b in bodies for k in b.kernels})
     rooms = tuple(room for b in bodies for room in b.rooms.values())
-    return LoopModule(text, state, constants, works, sweep.outputs, sizes, imports, rooms)
+    stored = tuple(local for b in bodies for local in b.stored.values())
+    return LoopModule(text, state, constants, works, sweep.outputs, sizes, imports, rooms, stored)
 
 
 def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str] = ()) -> _Body:
@@ -122,6 +126,7 @@ def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str] 
         lines.working,
         frozenset(writer.used),
         rooms,
+        stored,
     )
 
 

@@ -64,6 +64,23 @@ PROTOCOLS: Mapping[str, Protocol] = {
         )
         for name in ("nuts", "hmc")
     },
+    **{
+        f"modal_{layout}": Protocol(
+            "modal_work",
+            "modal_start",
+            f"modal_{layout}_next",
+            told=("modal_taken", "modal_share"),
+            of_vectors=True,
+        )
+        for layout in ("blocks", "band", "sparse")
+    },
+    "swap": Protocol(
+        "swap_work",
+        "swap_start",
+        "swap_next",
+        told=("swap_taken", "swap_density", "swap_made"),
+        of_vectors=True,
+    ),
     "concave": Protocol("concave_work", "concave_start", "concave_next"),
     "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
     "walk": Protocol(

@@ -5,10 +5,10 @@
   `recursions`: arrays that are computed from their own earlier elements
 - `contributions` of factors; `parameters`: natural parameters, log weights and bounds;
   `selections`: the elements that a step draws
-- `draws` from families and of labels; of `blocks`; `joint` draws; `densities`: draws and `moves`
-  by a log density, `elliptical` ones, `vector_walks`, moves of `tied` entries; `forms`: residuals
-  that are kept up to date, and draws `by_form`; `stand_ins`: arrays that stand for others while
-  something is drawn
+- `draws` from families and of labels; of `blocks`; `joint` draws, with `joint_lengths`;
+  `densities`: draws and `moves` by a log density, `elliptical` ones, `modal` proposals,
+  `vector_walks`, `swaps`, moves of `tied` entries, `trajectories` by gradients; `forms`: residuals that are kept up to date, and
+  draws `by_form`; `stand_ins`: arrays that stand for others while something is drawn
 - `scans` of labels with others integrated out: `scanning` is the lowering of one, with `scan_parts`
   that all elements share, or of many labels with `bucket_scans`, where weights have `buckets`; what
   scans read, `maintained` sums over the state, as they are `stored`

@@ -34,12 +34,18 @@ from gibbsppl.code.arrays.expressions import (
     total,
 )
 from gibbsppl.code.arrays.groups import Hot
-from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
-from gibbsppl.code.lowering.parameters import parameter
+from gibbsppl.code.arrays.statements import Add, Argument, Choice, Draw, Let, Store
+from gibbsppl.code.lowering.parameters import by_element, parameter
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
-from gibbsppl.schedule.element_loops import ElementLoop, Kept, kept_forms
+from gibbsppl.schedule.element_loops import (
+    ElementLoop,
+    Kept,
+    is_tied_otherwise,
+    kept_forms,
+    others_of,
+)
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.mean_loops import ByForm
 
@@ -60,7 +66,7 @@ def lower_by_form(w: Workshop, step: FamilyDraw, loop: ElementLoop) -> None:
 class _Column:
     """The draws of one column.
 
-    ``lanes`` are the rows that see the element drawn, at which ``placed`` reads an expression;
+    ``lanes`` span the rows that see the element drawn, at which ``placed`` reads an expression;
     ``column`` is the name of the copy of the elements; ``sums`` are the names of sums of elements,
     by row, that draws keep up to date, ``others`` those without the element's own position.
     """
@@ -71,7 +77,7 @@ class _Column:
     kept: Kept
     chosen: Selection
     column: str
-    lanes: Span
+    lanes: tuple[Span, ...]
     placed: Callable[[Expr], Expr]
     sums: Mapping[sp.Symbol, str]
     others: Mapping[sp.Symbol, Expr]
@@ -83,10 +89,15 @@ class _Column:
         """The work on a column."""
         array = step.variables[0]
         column = w.fresh(f"{array}_column") if loop.outer else array
-        hot, spans = seen_rows(w, loop, chosen, w.dims(array))
-        lanes, placed = in_lanes(w, hot, spans, array)
-        found = cls(w, step, loop, kept, chosen, column, lanes, placed, {}, {})
-        others = found.at_other_positions(hot, spans) if loop.rest else None
+        seen = rows_in_place(w, loop, chosen, w.dims(array))
+        if seen is not None:
+            others = None
+            found = cls(w, step, loop, kept, chosen, column, *seen, {}, {})
+        else:
+            hot, spans = seen_rows(w, loop, chosen, w.dims(array))
+            lanes, placed = in_lanes(w, hot, spans, array)
+            found = cls(w, step, loop, kept, chosen, column, (lanes,), placed, {}, {})
+            others = found.at_other_positions(hot, spans) if loop.rest else None
         if others is not None:
             return replace(found, others=others)
         sums = {s: w.fresh(f"{array}_sum") for s in loop.sums.values()}
@@ -137,7 +148,8 @@ class _Column:
     def at_lane(self, expr: Expr, hot: Hot, spans: tuple[Span, ...]) -> Expr:
         """An expression of members of groups, at one of the element's."""
         members, _ = self.w.groups.members(hot, spans)
-        return at(expr, {members.dim: total([members.start, Position(self.lanes.dim)])})
+        (lanes,) = self.lanes
+        return at(expr, {members.dim: total([members.start, Position(lanes.dim)])})
 
     def begin(self) -> None:
         """The statements before the first element of the column is drawn."""
@@ -169,10 +181,11 @@ class _Column:
         squares = product([curvature, slope, slope])
         w.add(Let(square, (), ZERO), Let(linear, (), ZERO))
         if self.is_by_row(squares):
-            w.add(Add(square, (), squares, (self.lanes,)))
+            w.add(Add(square, (), squares, self.lanes))
         else:
-            w.add(Add(square, (), product([squares, self.lanes.stop]), ()))
-        w.add(Add(linear, (), product([slope, derivative]), (self.lanes,)))
+            count = product([lane.stop for lane in self.lanes])
+            w.add(Add(square, (), product([squares, count]), ()))
+        w.add(Add(linear, (), product([slope, derivative]), self.lanes))
         w.add(Let(change, (), negative(now)))
         whole = product([lead, Element(square)])
         first = [
@@ -180,21 +193,34 @@ class _Column:
             product([lead, Element(linear)]),
             negative(product([whole, now])),
         ]
-        second = [self.chosen.of(etas[1]), Apply("/", (whole, TWO))]
+        half = Apply("/", (whole, TWO))
+        # (the square of what is 0 or 1 is itself)
+        is_binary = step.statement.support.is_binary
+        both = [[*first, half]] if is_binary else [first, [self.chosen.of(etas[1]), half]]
         assert step.draw_function is not None
-        arguments = (Argument(total(first)), Argument(total(second)))
+        arguments = tuple(Argument(total(terms)) for terms in both)
         w.add(Draw((target,), step.draw_function, arguments, note=step.name))
         if self.loop.outer:
             assert isinstance(now, Element)
             w.add(Store(now, target))
         w.add(Add(change, (), target, ()))
-        moved = product([slope, Element(change)])
-        w.add(Add(self.kept.name, form.indices, moved, (self.lanes,), self.kept.factor))
+        with w.apart() as updates:
+            self.update(form, slope, Element(change))
+        if is_binary:  # (most stay as they are)
+            w.add(Choice(Apply("equals", (Element(change), ZERO)), (tuple(updates), ())))
+        else:
+            w.add(*updates)
+
+    def update(self, form: Element, slope: Element, change: Element) -> None:
+        """What the change of an element changes."""
+        w = self.w
+        moved = product([slope, change])
+        w.add(Add(self.kept.name, form.indices, moved, self.lanes, self.kept.factor))
         for e, symbol in self.loop.sums.items() if self.sums else ():
             there = self.placed(Element(self.sums[symbol], self.rows))
             assert isinstance(there, Element)
-            moved = product([self.change_of(e), Element(change)])
-            w.add(Add(there.array, there.indices, moved, (self.lanes,)))
+            moved = product([self.change_of(e), change])
+            w.add(Add(there.array, there.indices, moved, self.lanes))
 
     @property
     def rows(self) -> tuple[Expr, ...]:
@@ -203,11 +229,11 @@ class _Column:
 
     def is_by_row(self, expr: Expr) -> bool:
         """Whether an expression differs from row to row."""
-        return self.lanes.dim in expr.free
+        return any(lane.dim in expr.free for lane in self.lanes)
 
     def at_rows(self, stem: str, value: Expr) -> Element:
         """The element of a new array that is a value at each row, or a number for all of them."""
-        dims = (self.lanes,) if self.is_by_row(value) else ()
+        dims = self.lanes if self.is_by_row(value) else ()
         name = self.w.fresh(f"{self.array}_{stem}")
         self.w.add(Let(name, dims, value))
         return Element(name, tuple(Position(d.dim) for d in dims))
@@ -230,8 +256,10 @@ class _Column:
     @property
     def known(self) -> dict[sp.Symbol, Expr]:
         """The values of the symbols of a loop at a row, but for sums of elements."""
-        given = (*self.loop.data.items(), *self.loop.rows.items())
+        loop = self.loop
+        given = (*loop.data.items(), *loop.rows.items(), *loop.state.items())
         known = {s: self.placed(self.expr(e)) for e, s in given}
+        known |= {s: self.chosen.of(self.w.expr(e)) for e, s in loop.elements.items()}
         return {self.loop.own: self.in_column(self.target), **known}
 
 
@@ -241,6 +269,27 @@ def of_symbols(w: Workshop, formula: Formula, known: Mapping[Any, Expr]) -> Expr
     read = formula.xreplace({s: Leaf(Array(n, real=True)) for s, n in names.items()})
     values: dict[Expr, Expr] = {Element(n): known[s] for s, n in names.items()}
     return mapped(w.expr(read), values.get)
+
+
+def rows_in_place(
+    w: Workshop, loop: ByForm, chosen: Selection, dims: tuple[Dim, ...]
+) -> tuple[tuple[Span, ...], Callable[[Expr], Expr]] | None:
+    """The spans of the rows that see the element drawn, where the element's place tells which.
+
+    With what reads an expression at such a row. None where an index of data tells. (Where data
+    weigh an entry with 0, the slope is 0 there.)
+    """
+    here: dict[str, Expr] = {}
+    for a, (d, i) in enumerate(zip(dims, loop.entry.view.read, strict=True)):
+        if a in loop.outer:
+            continue
+        if not isinstance(i, Dim) or i.name in here:
+            return None
+        here[i.name] = chosen.of(Position(d.name))
+    if any(r.dim.name not in here or r.start for r in loop.inner):
+        return None
+    lanes = w.spans([r for r in loop.form.over if r.dim.name not in here])
+    return (lanes, lambda e: at(e, here)) if lanes else None
 
 
 def seen_rows(
@@ -283,8 +332,8 @@ def in_lanes(
 
 def before_any(w: Workshop, step: FamilyDraw, loop: ByForm) -> list[Expr]:
     """The terms of the natural parameters that come from all factors but the form's."""
-    found = []
-    for j, p in enumerate(step.parameters, 1):
-        own = tuple(c for c in p.contributions if c.factor != loop.form.factor)
-        found.append(parameter(w, replace(p, contributions=own), f"{step.variables[0]}_eta_{j}"))
-    return found
+    others = [others_of(p, loop.form) for p in step.parameters]
+    if is_tied_otherwise(step, loop.form):  # (each is computed where its element is drawn)
+        return [by_element(w, p) for p in others]
+    stem = f"{step.variables[0]}_eta"
+    return [parameter(w, p, f"{stem}_{j}") for j, p in enumerate(others, 1)]

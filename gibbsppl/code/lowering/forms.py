@@ -1,8 +1,8 @@
 """Values of multilinear forms, residuals say, that a sweep keeps up to date.
 
-A form is computed once a sweep. Draws of single elements, in which it is linear, read it instead of
-all that it is made of, and add to it what they have changed; so do draws of whole arrays in which
-it is linear.
+A form is computed once a sweep, before the first step that reads it. Draws of single elements, in
+which it is linear, read it instead of all that it is made of, and add to it what they have changed;
+so do draws of whole arrays in which it is linear.
 """
 
 from __future__ import annotations
@@ -33,13 +33,23 @@ from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
 
 
-def begin_forms(w: Workshop) -> tuple[Kept, ...]:
-    """The forms that the steps of a sweep keep up to date, computed at its begin."""
-    found = kept_forms(w.schedule)
-    for k in found:
-        w.add(Let(k.name, w.spans(k.over), w.expr(k.form), k.factor))
-        w.local.add(k.name)
-    return found
+def begin_forms(w: Workshop, steps: Sequence[Step] | None = None) -> None:
+    """The forms that steps keep up to date, computed before the first that reads them.
+
+    All are computed before steps with stand-ins, and where it is not said which ``steps`` come.
+    """
+    every = steps is None or any(w.schedule.stand_ins(s) for s in steps)
+    for k in kept_forms(w.schedule):
+        if k not in w.forms and (every or any(_reads(w, s, k) for s in steps or ())):
+            w.add(Let(k.name, w.spans(k.over), w.expr(k.form), k.factor))
+            w.local.add(k.name)
+            w.forms = (*w.forms, k)
+
+
+def _reads(w: Workshop, step: Step, k: Kept) -> bool:
+    """Whether a step draws by the value of a form, or computes less by it."""
+    loop = element_loop(w.schedule, step)
+    return reading(w, step, (k,)) != step if loop is None else loop.form.form == k.form
 
 
 def with_forms(w: Workshop, step: Step, forms: tuple[Kept, ...]) -> None:

@@ -24,6 +24,7 @@ from gibbsppl.code.arrays.expressions import (
     product,
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Draw, Let, Store
+from gibbsppl.code.lowering.joint_lengths import numbers_in_dims
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.workshop import Workshop, positions
@@ -72,17 +73,43 @@ def with_coefficients(
     stored = w.own_dim(f"{stem}_entries", tables.stored + 1)
     filled = w.fresh(f"{stem}_filled")
     w.add(Let(filled, (stored,), ZERO))
+    add_second_degree(w, step, joint, tables, filled)
+    for n, pair in enumerate(step.pairs):
+        _add_beside(w, linear, pair, tables, n, known or {})
+    return whole(filled, stored), whole(linear, drawn), *layout_arguments(w, step, joint, tables)
+
+
+def add_second_degree(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables, filled: str
+) -> None:
+    """Add the coefficients of squares and products to the entries of the precision."""
     for n, (name, squares) in enumerate(zip(step.variables, step.squares, strict=True)):
         own = tables.arrays[n]
         slots = slots_of(w, joint, own, name, tables.squares[own.start :], tables.stored)
         _add(w, filled, slots, _times(squares, -2), f"{name}_squares", name)
     for n, pair in enumerate(step.pairs):
         _add_pair(w, filled, pair, tables, n)
-        _add_beside(w, linear, pair, tables, n, known or {})
-    found = [whole(filled, stored), whole(linear, drawn)]
+
+
+def add_linear(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables, linear: str
+) -> None:
+    """Add the coefficients of the elements drawn."""
+    for n, (name, p) in enumerate(zip(step.variables, step.linear, strict=True)):
+        own = tables.arrays[n]
+        rows = slots_of(w, joint, own, name, np.arange(own.start, tables.size), tables.size)
+        _add(w, linear, rows, p, f"{name}_linear", name)
+
+
+def layout_arguments(
+    w: Workshop, step: QuadraticDraw, joint: Joint, tables: Tables
+) -> tuple[Argument, ...]:
+    """The arguments of a kernel that say how the precision is stored."""
+    stem, found = "_".join(step.variables), []
     for k, value in enumerate(tables.arguments):
         if isinstance(value, np.ndarray):
-            span = w.own_dim(f"{stem}_layout_{k}", len(value))
+            of_all = map(w.dims, step.variables) if len(value) == joint.size else None
+            span = w.own_dim(f"{stem}_layout_{k}", len(value), of_all)
             found.append(whole(w.given(f"{stem}_layout_{k}", (span.dim,), value), span))
         else:
             found.append(Argument(Number(int(value))))
@@ -103,7 +130,8 @@ def _with_pencil(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
         w.add(Store(Element(scales, (Number(k),)), w.expr(scale)))
     found = [whole(linear, drawn), whole(scales, count)]
     for k, values in enumerate(pencil_tables(pencil)):
-        spans = [w.own_dim(f"{stem}_pencil_{k}_{a}", n) for a, n in enumerate(values.shape)]
+        of_all = list(map(w.dims, step.variables)) if values.shape == (joint.size,) else None
+        spans = [w.own_dim(f"{stem}_pencil_{k}_{a}", n, of_all) for a, n in enumerate(values.shape)]
         name = w.given(f"{stem}_pencil_{k}", tuple(s.dim for s in spans), values)
         found.append(whole(name, *spans))
     _draw(w, step, joint, "pencil", tuple(found), tables.arrays)
@@ -114,13 +142,10 @@ def _linear(
 ) -> tuple[Span, str]:
     """The coefficients of the elements drawn, and the dim along them."""
     stem = "_".join(step.variables)
-    drawn = w.own_dim(f"{stem}_drawn", tables.size + 1)
+    drawn = w.own_dim(f"{stem}_drawn", tables.size + 1, (*map(w.dims, step.variables), ()))
     linear = w.fresh(f"{stem}_linear")
     w.add(Let(linear, (drawn,), ZERO))
-    for n, (name, p) in enumerate(zip(step.variables, step.linear, strict=True)):
-        own = tables.arrays[n]
-        rows = slots_of(w, joint, own, name, np.arange(own.start, tables.size), tables.size)
-        _add(w, linear, rows, p, f"{name}_linear", name)
+    add_linear(w, step, joint, tables, linear)
     return drawn, linear
 
 
@@ -177,7 +202,7 @@ def _times(p: NaturalParameter, number: int) -> NaturalParameter:
 
 def _of_pair(w: Workshop, pair: Pair, stem: str, values: np.ndarray) -> Element:
     """The element of a table for each position of a pair."""
-    axes = [w.own_dim(f"{stem}_{r.dim.name}", len(r)).dim for r in pair.place]
+    axes = [w.own_dim(f"{stem}_{r.dim.name}", len(r), [(r.dim,)]).dim for r in pair.place]
     table = w.given(stem, tuple(axes), short(values))
     return Element(table, tuple(Position(r.dim.name, -r.start) for r in pair.place))
 
@@ -223,23 +248,38 @@ def _draw(
 ) -> None:
     """The draw, and its values where they belong."""
     stem = "_".join(step.variables)
-    span = w.own_dim(f"{stem}_values", joint.size)
+    span = w.own_dim(f"{stem}_values", joint.size, map(w.dims, step.variables))
     values = w.fresh(f"{stem}_values_drawn")
     w.add(Let(values, (span,), ZERO, is_empty=True))
     out = Element(values, (Position(span.dim),))
     w.add(Draw((out,), kernel, arguments, own=(span,), note=step.name))
+    numbers = numbers_in_dims(joint, {n: w.dims(n) for n in joint.arrays})
+    w.lengths |= {f"{values} {n}": dims for n, dims in numbers.items()}
     for own in arrays:
         put_values(w, joint, own, values)
+
+
+def take_values(w: Workshop, joint: Joint, own: Drawn, into: str) -> None:
+    """The elements of one array that are drawn, at their places among all drawn."""
+    target, value, over = placed(w, joint, own)
+    w.add(Store(Element(into, (target,)), Element(own.name, value), over))
 
 
 def put_values(
     w: Workshop, joint: Joint, own: Drawn, values: str, into: str | None = None
 ) -> None:
     """The values of one array, where they belong: in the array, or in another one."""
-    dims, free, array = w.dims(own.name), joint.drawn[own.name], into or own.name
+    place, indices, over = placed(w, joint, own)
+    w.add(Store(Element(into or own.name, indices), Element(values, (place,)), over))
+
+
+def placed(
+    w: Workshop, joint: Joint, own: Drawn
+) -> tuple[Expr, tuple[Expr, ...], tuple[Span, ...]]:
+    """The places of an array's elements among all drawn, and in the array, along spans."""
+    dims, free = w.dims(own.name), joint.drawn[own.name]
     if free.all():
-        put_whole(w, array, dims, values, own.start)
-        return
+        return _place_in_whole(w, dims, own.start), positions(dims), tuple(map(w.span, dims))
     span = w.own_dim(f"{own.name}_put", len(own.positions))
     along = Position(span.dim)
     at_axes = np.unravel_index(own.positions, free.shape)
@@ -247,23 +287,21 @@ def put_values(
         Element(w.given(f"{own.name}_put_{d.name}", (span.dim,), np.asarray(i)), (along,))
         for d, i in zip(dims, at_axes, strict=True)
     )
-    value = Element(values, (Apply("+", (along, Number(own.start))),))
-    w.add(Store(Element(array, indices), value, (span,)))
+    return Apply("+", (along, Number(own.start))), indices, (span,)
 
 
 def put_whole(w: Workshop, array: str, dims: Sequence[Dim], values: str, start: int) -> None:
     """The values of a whole array, which begin at some place of others."""
-    target = Element(array, positions(dims))
-    value = Element(values, (flat_place(w, dims, start),))
-    w.add(Store(target, value, tuple(map(w.span, dims))))
+    target, place = Element(array, positions(dims)), _place_in_whole(w, dims, start)
+    w.add(Store(target, Element(values, (place,)), tuple(map(w.span, dims))))
 
 
-def flat_place(w: Workshop, dims: Sequence[Dim], start: int) -> Expr:
-    """The place of an element of a whole array in a vector, in which it begins at a place."""
-    place_in: Expr = Number(start)
+def _place_in_whole(w: Workshop, dims: Sequence[Dim], start: int) -> Expr:
+    """The place of each element of a whole array, whose elements begin at some place."""
+    found: Expr = Number(start)
     for d in dims:
-        place_in = _plus_scaled(w, place_in, d, dims)
-    return place_in
+        found = _plus_scaled(w, found, d, dims)
+    return found
 
 
 def _plus_scaled(w: Workshop, place_in: Expr, dim: Dim, dims: Sequence[Dim]) -> Expr:

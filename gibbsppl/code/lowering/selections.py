@@ -143,6 +143,7 @@ def _of_table(
     indices = {d.name: Element(n, (Position(along),)) for d, n in zip(dims, names, strict=True)}
     over = (Span.whole(along),) if names else ()
     w.own_sizes.setdefault(along, prod(w.size(d) for d in dims))  # (no more than these)
+    w.lengths.setdefault(along, (tuple(d.name for d in dims),))
     return Selection(over, indices, one_by_one)
 
 

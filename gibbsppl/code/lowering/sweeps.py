@@ -33,22 +33,31 @@ from gibbsppl.schedule.sweeps import Schedule
 
 
 def lowered(
-    schedule: Schedule, data: Values, constants: Mapping[str, Any], *, is_fit: bool = False
+    schedule: Schedule,
+    data: Values,
+    constants: Mapping[str, Any],
+    *,
+    is_fit: bool = False,
+    is_partial: bool = False,
 ) -> Sweep:
     """The sweep of a schedule as a value; ``constants`` are those of the program in NumPy.
 
-    Of a fit the bound is monitored, else named functions of the state.
+    Of a fit the bound is monitored, else named functions of the state. One that is partial is
+    without the steps that the language does not have.
     """
     w = Workshop.of(schedule, data, constants)
+    w.left_out = {} if is_partial else None
     for part in schedule.parts:
         computed(w, part)
-    w.forms = begin_forms(w)
+    if is_fit:
+        begin_forms(w)
     put_off: tuple[str, ...] = ()
     if schedule.units:
         lower_units(w, _lower)
     else:
         put_off = tuple(deferred(schedule))
         for turn in schedule.turns(range(len(schedule.steps))):
+            begin_forms(w, [schedule.step(n) for n in names_of(turn)])
             if names_of(turn)[0] in put_off:
                 _lower_deferred(w, turn, put_off)
             else:
@@ -71,6 +80,8 @@ def lowered(
         tables=tables,
         sizes=w.own_sizes | copies,
         deferred=put_off,
+        lengths=w.lengths,
+        left_out=w.left_out or {},
     )
 
 
@@ -103,6 +114,12 @@ def _lower_deferred(w: Workshop, turn: Turn, put_off: tuple[str, ...]) -> None:
 
 
 def _lower(w: Workshop, step: Step) -> None:
+    """A step, whose statements have its name."""
+    with w.of_step(step.name):
+        _lower_with_others(w, step)
+
+
+def _lower_with_others(w: Workshop, step: Step) -> None:
     """A step, with others in whose graph the same arrays stand for others."""
     schedule = w.schedule
     steps = together(schedule, step)
@@ -115,11 +132,12 @@ def _lower(w: Workshop, step: Step) -> None:
     computed(w, held)
     for s in steps:
         own = schedule.stand_ins(s)[1:]
-        for change in own:
-            computed(w, change)
-        s.lower(w)
-        for change in reversed(own):
-            put_back(w, change)
+        with w.of_step(s.name):
+            for change in own:
+                computed(w, change)
+            s.lower(w)
+            for change in reversed(own):
+                put_back(w, change)
     put_back(w, held)
     renew_forms(w, steps)
 

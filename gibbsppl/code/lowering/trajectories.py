@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-import numpy as np
-
 from gibbsppl.code.arrays.expressions import (
     ONE,
     ZERO,
-    Apply,
     Element,
     Expr,
     Number,
@@ -23,10 +20,10 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Density, Draw, Let, Store
 from gibbsppl.code.lowering.draws import local_for
-from gibbsppl.code.lowering.joint import flat_place, put_values
+from gibbsppl.code.lowering.joint import placed, put_values
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import bound, parameter
-from gibbsppl.code.lowering.workshop import Workshop, positions
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.joint_tables import Drawn, tables_of
 from gibbsppl.runtime.loops.hamiltonian import LEARNT, MOMENTS, ROWS
@@ -58,16 +55,15 @@ def lower_trajectory(w: Workshop, step: Any) -> None:
         local_for(w, f"{stem}_{n}", (span,), "float") for n in NAMES
     )
     for own in arrays:
-        place = _Place.of(w, joint, own)
-        here = Element(own.name, place.indices)
-        w.add(Store(Element(before.array, (place.slot,)), here, place.over))
-        _put_ends(w, step, place, (lower.array, upper.array))
+        slot, indices, over = placed(w, joint, own)
+        w.add(Store(Element(before.array, (slot,)), Element(own.name, indices), over))
+        _put_ends(w, step, joint, own, (lower.array, upper.array))
     density = _surface(w, step, joint, tried.array, slopes.array)
-    function, target, extent = step.asked.path
+    function, extent = step.path.function, step.path.extent
     count = PARTS + 2 * int(extent) if function == "nuts" else ROWS
     rows_span = w.own_dim(f"{stem}_rows", count)
     rows = local_for(w, f"{stem}_paths", (rows_span, span), "float")
-    learnt = _tuned(w, step, span, target)
+    learnt = _tuned(w, step, span, step.path.target)
     vectors = [Argument(e, (span,), as_is=True) for e in (before, lower, upper)]
     numbers = [Argument(e) for e in (*learnt.numbers, Number(float(extent)))]
     work = [Argument(slopes, (span,), as_is=True), Argument(rows, (rows_span, span), as_is=True)]
@@ -84,42 +80,18 @@ def lower_trajectory(w: Workshop, step: Any) -> None:
     w.walks[step.name] = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the elements of an array are in the vector: along spans, slots and their indices."""
-
-    name: str
-    over: tuple[Span, ...]
-    slot: Expr
-    indices: tuple[Expr, ...]
-
-    @classmethod
-    def of(cls, w: Workshop, joint: Joint, own: Drawn) -> _Place:
-        """The place of an array, all or some of whose elements are moved."""
-        dims, free = w.dims(own.name), joint.drawn[own.name]
-        if free.all():
-            over = tuple(map(w.span, dims))
-            return cls(own.name, over, flat_place(w, dims, own.start), positions(dims))
-        span = w.own_dim(f"{own.name}_moved", len(own.positions))
-        along = Position(span.dim)
-        tables = (
-            w.given(f"{own.name}_moved_{d.name}", (span.dim,), np.asarray(i))
-            for d, i in zip(dims, np.unravel_index(own.positions, free.shape), strict=True)
-        )
-        indices = tuple(Element(t, (along,)) for t in tables)
-        return cls(own.name, (span,), Apply("+", (along, Number(own.start))), indices)
-
-    def read(self, w: Workshop, value: Expr) -> Expr:
-        """An expression of the dims of the array, where the elements are."""
-        return at(value, dict(zip((d.name for d in w.dims(self.name)), self.indices, strict=True)))
+def _read_at(w: Workshop, array: str, value: Expr, indices: Sequence[Expr]) -> Expr:
+    """An expression of the dims of an array, at the indices of elements."""
+    return at(value, dict(zip((d.name for d in w.dims(array)), indices, strict=True)))
 
 
-def _put_ends(w: Workshop, step: Any, place: _Place, into: Sequence[str]) -> None:
+def _put_ends(w: Workshop, step: Any, joint: Joint, own: Drawn, into: Sequence[str]) -> None:
     """Put the bounds of the elements of an array where they are looked for."""
-    ends = next((both for name, *both in step.ends if name == place.name), None)
+    slot, indices, over = placed(w, joint, own)
+    ends = next((both for name, *both in step.ends if name == own.name), None)
     for k, array in enumerate(into):
         value: Expr = Number(inf if k else -inf) if ends is None else bound(w, ends[k])
-        w.add(Store(Element(array, (place.slot,)), place.read(w, value), place.over))
+        w.add(Store(Element(array, (slot,)), _read_at(w, own.name, value, indices), over))
 
 
 def _surface(w: Workshop, step: Any, joint: Joint, tried: str, slopes: str) -> Density:
@@ -131,10 +103,10 @@ def _surface(w: Workshop, step: Any, joint: Joint, tried: str, slopes: str) -> D
         with with_maintained(w, step.kept):
             value = total([w.expr(c.value) for c in step.terms])
             for own, p in zip(tables_of(joint).arrays, step.gradient, strict=True):
-                place = _Place.of(w, joint, own)
+                slot, indices, over = placed(w, joint, own)
                 found = parameter(w, p, f"{own.name}_slopes") if p.contributions else ZERO
-                target = Element(slopes, (place.slot,))
-                w.add(Store(target, place.read(w, found), place.over))
+                value_there = _read_at(w, own.name, found, indices)
+                w.add(Store(Element(slopes, (slot,)), value_there, over))
     w.maintained = known  # (what is computed inside holds there alone)
     return Density(tried, value, tuple(body))
 

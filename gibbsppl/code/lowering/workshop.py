@@ -19,13 +19,14 @@ from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.code.arrays.expressions import Element, Expr, Position, Span
 from gibbsppl.code.arrays.groups import Groups
-from gibbsppl.code.arrays.statements import Let, Loop, Statement, Type
+from gibbsppl.code.arrays.statements import Let, Loop, Statement, Type, of_step
 from gibbsppl.code.arrays.sweeps import Array, Kind, Table
 from gibbsppl.code.lowering.squares import expanded, values_at_centre
 from gibbsppl.code.lowering.stored import Stored, placed
 from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.derive.centring import RESIDUAL, about_centre
 from gibbsppl.derive.contractions import data_only
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place
@@ -40,7 +41,8 @@ class Workshop:
 
     ``own`` are arrays and sizes of dims that the step at work has besides those of the model;
     ``walks`` the steps that count what they accept; ``maintained`` sums over the state that have
-    been computed, ``read`` those that are read now.
+    been computed, ``read`` those that are read now. ``left_out`` are the steps that the language
+    does not have, with the reason; None if there must be none.
     """
 
     schedule: Schedule
@@ -54,11 +56,13 @@ class Workshop:
     local: set[str] = field(default_factory=set)
     sizes: dict[Dim, int] = field(default_factory=dict)
     own_sizes: dict[str, int] = field(default_factory=dict)
+    lengths: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     forms: tuple[Kept, ...] = ()
     made: Groups | None = None
     walks: dict[str, None] = field(default_factory=dict)
     maintained: dict[str, Stored] = field(default_factory=dict)
     read: dict[str, Stored] = field(default_factory=dict)
+    left_out: dict[str, str] | None = None
 
     @classmethod
     def of(cls, schedule: Schedule, data: Values, constants: Mapping[str, Any]) -> Workshop:
@@ -170,6 +174,26 @@ class Workshop:
         self.statements = before
 
     @contextmanager
+    def of_step(self, name: str) -> Iterator[None]:
+        """A context whose statements are made for a step, unless they are for another already.
+
+        Where the language does not have them, and steps may be left out, the step is.
+        """
+        statements, first = self.statements, len(self.statements)
+        before = {n: getattr(self, n) for n in ("graph", "sizes", "local", "read")}
+        try:
+            yield
+        except NotLoweredError as error:
+            if self.left_out is None:
+                raise
+            self.left_out[name] = str(error)
+            del statements[first:]
+            self.statements = statements
+            for field_name, value in before.items():
+                setattr(self, field_name, value)
+        statements[first:] = [of_step(s, name) for s in statements[first:]]
+
+    @contextmanager
     def with_dims(self, sizes: Mapping[Dim, int]) -> Iterator[None]:
         """A context with dims that the model does not have."""
         before, self.sizes = self.sizes, {**self.sizes, **sizes}
@@ -214,10 +238,14 @@ class Workshop:
         self.arrays[name] = Array(dims, "table", type_of(values))
         return name
 
-    def own_dim(self, stem: str, size: int) -> Span:
-        """All positions of a new dim."""
+    def own_dim(
+        self, stem: str, size: int, along: Iterable[tuple[Dim, ...]] | None = None
+    ) -> Span:
+        """All positions of a new dim: as many as ``along`` some dims, which are added up."""
         name = self.fresh(stem)
         self.own_sizes[name] = size
+        if along is not None:
+            self.lengths[name] = tuple(tuple(d.name for d in dims) for dims in along)
         return Span.whole(name)
 
     def tuning(

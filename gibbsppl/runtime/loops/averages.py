@@ -21,7 +21,7 @@ import numpy as np
 from gibbsppl.runtime.types import Floats, Ints
 
 from . import kernel
-from .joint import corner_of, placed, solve_band, solve_blocks
+from .joint import corner_of, definite, placed, solve_band, solve_blocks
 from .matrices import backward_rows, inverse_of_factor
 from .sparse import solve_sparse
 
@@ -48,7 +48,7 @@ def averaged_blocks(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Means, covariances, and the entropy into ``entropy[0]``, where the inside is in blocks."""
     x = _in_order(linear, order)
-    solve_blocks(filled, counts, orders, border, x, np.zeros(len(x)))
+    definite(solve_blocks(filled, counts, orders, border, x, np.zeros(len(x))))
     placed(x, order, mean)
     inside = len(x) - border
     logs = 0.0
@@ -90,7 +90,7 @@ def averaged_band(  # noqa: PLR0913, PLR0917
 ) -> None:
     """The same, where the inside is in a band."""
     x = _in_order(linear, order)
-    solve_band(filled, width, border, x, np.zeros(len(x)))
+    definite(solve_band(filled, width, border, x, np.zeros(len(x))))
     placed(x, order, mean)
     inside = len(x) - border
     stored = inside * (width + 1)
@@ -142,7 +142,7 @@ def averaged_sparse(  # noqa: PLR0913, PLR0917
 ) -> None:
     """The same, where elements inside the border are eliminated one by one."""
     x = _in_order(linear, order)
-    solve_sparse(filled, starts, rows, left, links, ends, border, x, np.zeros(len(x)))
+    definite(solve_sparse(filled, starts, rows, left, links, ends, border, x, np.zeros(len(x))))
     placed(x, order, mean)
     inside = len(starts) - 1
     stored = starts[inside]

@@ -28,8 +28,8 @@ APART: Mapping[str, str] = {}
 # Numbers of a move: the log density asked for; that on the line at the point that was arrived at,
 # less the kinetic energy; the same where the move began; whether there are bounds.
 FOUND, ENERGY, START, BOUNDED = 1, 2, 3, 4
-# The mean probability of accepting what was looked at, of so many points; whether the path diverged;
-# what comes next; the direction of time, and the size of a step; whether it moved.
+# The mean probability of accepting what was looked at, of so many points; whether the path
+# diverged; what comes next; the direction of time, and the size of a step; whether it moved.
 ACCEPT, POINTS, DIVERGED, STAGE, WAY, SIZE_OF_STEP, MOVED = 5, 6, 7, 8, 9, 10, 11
 # The first of the numbers of each kind of move.
 MORE = 12

@@ -19,7 +19,7 @@ from gibbsppl.runtime.pencils import EPSILON, LEAST
 from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
-from .matrices import backward, cholesky, forward, forward_rows
+from .matrices import backward, cholesky, factorised, forward, forward_rows
 
 APART: Mapping[str, str] = {}
 
@@ -41,43 +41,50 @@ def joint_blocks(  # noqa: PLR0913, PLR0917
     precision, ``linear`` has the coefficients of the elements; both are overwritten.
     """
     x, z = arranged(rng, linear, order)
-    solve_blocks(filled, counts, orders, border, x, z)
+    definite(solve_blocks(filled, counts, orders, border, x, z))
     placed(x, order, out)
 
 
 @kernel
 def solve_blocks(
     filled: Floats, counts: Ints, orders: Ints, border: int, x: Floats, z: Floats
-) -> None:
-    """``L'^-1 (L^-1 x + z)`` of blocks and a border, in place of x; all else is overwritten."""
+) -> bool:
+    """``L'^-1 (L^-1 x + z)`` of blocks and a border, in place of x; all else is overwritten.
+
+    False where the matrix is not positive definite.
+    """
     inside = len(x) - border
     stored = 0
     for g in range(len(counts)):
         stored += counts[g] * orders[g] ** 2
     side = filled[stored : stored + inside * border].reshape((inside, border))
     corner = corner_of(filled, stored + inside * border, border)
-    _forward_blocks(filled, counts, orders, x, side)
-    if border:
-        drawn_border(side, corner, x, z)
+    if not _forward_blocks(filled, counts, orders, x, side):
+        return False
+    if border and not drawn_border(side, corner, x, z):
+        return False
     for i in range(inside):
         x[i] += z[i]
     _backward_blocks(filled, counts, orders, x)
+    return True
 
 
 @kernel
-def _forward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats, side: Floats) -> None:
+def _forward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats, side: Floats) -> bool:
     """Blocks factorised, and ``L^-1`` times the coefficients and the rows beside the border."""
     start = place = 0
     for g in range(len(counts)):
         size = orders[g]
         for _ in range(counts[g]):
             block = filled[place : place + size * size].reshape((size, size))
-            cholesky(block)
+            if not factorised(block):
+                return False
             forward(block, x[start : start + size])
             if side.shape[1]:
                 forward_rows(block, side[start : start + size])
             start += size
             place += size * size
+    return True
 
 
 @kernel
@@ -109,19 +116,23 @@ def joint_band(
     ``linear`` has the coefficients of the elements; both are overwritten.
     """
     x, z = arranged(rng, linear, order)
-    solve_band(filled, width, border, x, z)
+    definite(solve_band(filled, width, border, x, z))
     placed(x, order, out)
 
 
 @kernel
-def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) -> None:
-    """``L'^-1 (L^-1 x + z)`` of a band and a border, in place of x; all else is overwritten."""
+def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) -> bool:
+    """``L'^-1 (L^-1 x + z)`` of a band and a border, in place of x; all else is overwritten.
+
+    False where the matrix is not positive definite.
+    """
     inside = len(x) - border
     stored = inside * (width + 1)
     band = filled[:stored].reshape((inside, width + 1))
     side = filled[stored : stored + inside * border].reshape((inside, border))
     corner = corner_of(filled, stored + inside * border, border)
-    _factorised_band(band)
+    if not _factorised_band(band):
+        return False
     for i in range(inside):
         x[i] /= band[i, 0]
         for k in range(border):
@@ -130,13 +141,14 @@ def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) ->
             x[i + d] -= band[i, d] * x[i]
             for k in range(border):
                 side[i + d, k] -= band[i, d] * side[i, k]
-    if border:
-        drawn_border(side, corner, x, z)
+    if border and not drawn_border(side, corner, x, z):
+        return False
     for i in range(inside - 1, -1, -1):
         total = x[i] + z[i]
         for d in range(1, min(width, inside - 1 - i) + 1):
             total -= band[i, d] * x[i + d]
         x[i] = total / band[i, 0]
+    return True
 
 
 @kernel
@@ -212,10 +224,18 @@ def placed(x: Floats, order: Ints, out: Floats) -> None:
 
 
 @kernel
-def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> None:
+def definite(is_definite: bool) -> None:
+    """Raise an error where a precision matrix has no factor."""
+    if not is_definite:
+        raise ValueError("a precision matrix is not positive definite")
+
+
+@kernel
+def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> bool:
     """The border drawn, at the end of ``x``, and taken from what is known of the inside.
 
-    ``side`` is ``L^-1`` times the entries beside the border, and ``x`` begins with ``L^-1 h``.
+    False where the matrix is not positive definite. ``side`` is ``L^-1`` times the entries beside
+    the border, and ``x`` begins with ``L^-1 h``.
     """
     inside, border = side.shape
     last = x[inside:]
@@ -227,7 +247,8 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> None:
                 last[k] -= own * x[i]
                 for other in range(k + 1):
                     corner[k, other] -= own * row[other]
-    cholesky(corner)
+    if not factorised(corner):
+        return False
     forward(corner, last)
     for k in range(border):
         last[k] += z[inside + k]
@@ -235,15 +256,16 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> None:
     for i in range(inside):
         for k in range(border):
             x[i] -= side[i, k] * last[k]
+    return True
 
 
 @kernel
-def _factorised_band(band: Floats) -> None:
+def _factorised_band(band: Floats) -> bool:
     """The Cholesky factor in place of a band by columns, each from the diagonal down."""
     size, width = len(band), band.shape[1] - 1
     for j in range(size):
         if not band[j, 0] > 0.0:
-            raise ValueError("a precision matrix is not positive definite")
+            return False
         pivot = np.sqrt(band[j, 0])
         band[j, 0] = pivot
         count = min(width, size - 1 - j)
@@ -254,6 +276,7 @@ def _factorised_band(band: Floats) -> None:
             if own != 0.0:
                 for other in range(d, count + 1):
                     band[j + d, other - d] -= own * band[j, other]
+    return True
 
 
 @kernel

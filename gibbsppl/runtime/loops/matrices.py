@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gibbsppl.runtime.types import Floats
+from gibbsppl.runtime.types import Floats, Ints
 
 from . import kernel
 
@@ -29,8 +29,62 @@ def cholesky(matrix: Floats) -> None:
 
 @kernel
 def factorised(matrix: Floats) -> bool:
-    """Whether a matrix is positive definite; its lower Cholesky factor in place of it, if so."""
-    return _by_columns(matrix) if len(matrix) >= LEAST_COLUMNS else _by_entries(matrix)
+    """Whether a matrix is positive definite; its lower Cholesky factor in place of it, if so.
+
+    Elements that are tied to no others, as weights are whose gates are shut, are left out of the
+    matrix that is factorised.
+    """
+    size = len(matrix)
+    if size < LEAST_COLUMNS:
+        return _by_entries(matrix)
+    tied = np.empty(size, np.int64)
+    count = _tied(matrix, tied)
+    if count == size:
+        return _by_columns(matrix)
+    for i in range(size):
+        if not matrix[i, i] > 0.0:
+            return False
+    own = np.empty((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            own[i, j] = matrix[tied[i], tied[j]]
+    if not (_by_columns(own) if count >= LEAST_COLUMNS else _by_entries(own)):
+        return False
+    for i in range(size):
+        matrix[i, i] = np.sqrt(matrix[i, i])
+    for i in range(count):
+        for j in range(i + 1):
+            matrix[tied[i], tied[j]] = own[i, j]
+    return True
+
+
+@kernel
+def _tied(matrix: Floats, tied: Ints) -> int:
+    """The number of elements with entries off the diagonal, and (in a list) which these are.
+
+    (A matrix without zeros is told by the first entry of each row.)
+    """
+    size = len(matrix)
+    is_tied = np.zeros(size, np.bool_)
+    for i in range(size):
+        for j in range(i):
+            if matrix[i, j] != 0.0:
+                is_tied[i] = is_tied[j] = True
+                break
+    count = 0
+    for i in range(size):
+        count += is_tied[i]
+    if count < size:
+        for i in range(size):
+            if is_tied[i]:
+                for j in range(i):
+                    is_tied[j] |= matrix[i, j] != 0.0
+    count = 0
+    for i in range(size):
+        if is_tied[i]:
+            tied[count] = i
+            count += 1
+    return count
 
 
 @kernel
@@ -133,6 +187,9 @@ def backward(lower: Floats, right: Floats) -> None:
 def forward_rows(lower: Floats, rows: Floats) -> None:
     """``L^-1 rows``, in place of a matrix."""
     count = rows.shape[1]
+    if count == 1:
+        forward(lower, rows.reshape(len(rows)))
+        return
     for i in range(len(lower)):
         for j in range(i):
             for k in range(count):

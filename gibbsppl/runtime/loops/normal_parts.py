@@ -12,7 +12,7 @@ import numpy as np
 from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
-from .joint import arranged, placed, solve_band, solve_blocks
+from .joint import arranged, definite, placed, solve_band, solve_blocks
 
 APART: Mapping[str, str] = {}
 
@@ -32,7 +32,7 @@ def joint_blocks_apart(  # noqa: PLR0913, PLR0917
     """The mean of elements of which those inside the border are in blocks, and a draw less it."""
     x, z = arranged(rng, linear, order)
     away = np.zeros(len(order))
-    solve_blocks(filled.copy(), counts, orders, border, away, z.copy())
+    definite(solve_blocks(filled.copy(), counts, orders, border, away, z.copy()))
     placed(away, order, noise)
     z[:] = 0.0
     solve_blocks(filled, counts, orders, border, x, z)
@@ -53,7 +53,7 @@ def joint_band_apart(  # noqa: PLR0913, PLR0917
     """The mean of elements of which those inside the border are in a band, and a draw less it."""
     x, z = arranged(rng, linear, order)
     away = np.zeros(len(order))
-    solve_band(filled.copy(), width, border, away, z.copy())
+    definite(solve_band(filled.copy(), width, border, away, z.copy()))
     placed(away, order, noise)
     z[:] = 0.0
     solve_band(filled, width, border, x, z)

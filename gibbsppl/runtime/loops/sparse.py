@@ -13,7 +13,7 @@ import numpy as np
 from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
-from .joint import arranged, corner_of, drawn_border, placed
+from .joint import arranged, corner_of, definite, drawn_border, placed
 
 APART: Mapping[str, str] = {}
 
@@ -38,7 +38,7 @@ def joint_sparse(  # noqa: PLR0913, PLR0917
     both are overwritten.
     """
     x, z = arranged(rng, linear, order)
-    solve_sparse(filled, starts, rows, left, links, ends, border, x, z)
+    definite(solve_sparse(filled, starts, rows, left, links, ends, border, x, z))
     placed(x, order, out)
 
 
@@ -60,7 +60,7 @@ def joint_sparse_apart(  # noqa: PLR0913, PLR0917
     """The mean of such elements, and a draw less it."""
     x, z = arranged(rng, linear, order)
     away = np.zeros(len(order))
-    solve_sparse(filled.copy(), starts, rows, left, links, ends, border, away, z.copy())
+    definite(solve_sparse(filled.copy(), starts, rows, left, links, ends, border, away, z.copy()))
     placed(away, order, noise)
     z[:] = 0.0
     solve_sparse(filled, starts, rows, left, links, ends, border, x, z)
@@ -78,13 +78,17 @@ def solve_sparse(  # noqa: PLR0913, PLR0917
     border: int,
     x: Floats,
     z: Floats,
-) -> None:
-    """``L'^-1 (L^-1 x + z)`` of an inside and a border, in place of x; else all is overwritten."""
+) -> bool:
+    """``L'^-1 (L^-1 x + z)`` of an inside and a border, in place of x; else all is overwritten.
+
+    False where the matrix is not positive definite.
+    """
     inside = len(starts) - 1
     stored = starts[inside]
     side = filled[stored : stored + inside * border].reshape((inside, border))
     corner = corner_of(filled, stored + inside * border, border)
-    _factorised(filled, starts, rows, left, links, ends)
+    if not _factorised(filled, starts, rows, left, links, ends):
+        return False
     for i in range(inside):
         pivot = filled[starts[i]]
         x[i] /= pivot
@@ -95,19 +99,20 @@ def solve_sparse(  # noqa: PLR0913, PLR0917
             x[rows[p]] -= own * x[i]
             for k in range(border):
                 side[rows[p], k] -= own * side[i, k]
-    if border:
-        drawn_border(side, corner, x, z)
+    if border and not drawn_border(side, corner, x, z):
+        return False
     for i in range(inside - 1, -1, -1):
         total = x[i] + z[i]
         for p in range(starts[i] + 1, starts[i + 1]):
             total -= filled[p] * x[rows[p]]
         x[i] = total / filled[starts[i]]
+    return True
 
 
 @kernel
 def _factorised(
     filled: Floats, starts: Ints, rows: Ints, left: Ints, links: Ints, ends: Ints
-) -> None:
+) -> bool:
     """The factor in place of the entries, column by column: each less those left of it."""
     column = np.empty(len(starts) - 1)
     for j in range(len(starts) - 1):
@@ -119,8 +124,9 @@ def _factorised(
                 for p in range(links[n], ends[n]):
                     column[rows[p]] -= own * filled[p]
         if not column[j] > 0.0:
-            raise ValueError("a precision matrix is not positive definite")
+            return False
         pivot = np.sqrt(column[j])
         filled[starts[j]] = pivot
         for p in range(starts[j] + 1, starts[j + 1]):
             filled[p] = column[rows[p]] / pivot
+    return True

@@ -1,0 +1,138 @@
+"""Proposals about a mode as statements: a kernel asks for a log density to second order.
+
+Where the kernel asks, the elements tried are put into the state; where it wants the gradient and
+the second derivatives, they are added where a joint draw has its coefficients (`joint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gibbsppl.code.arrays.expressions import ONE, ZERO, Element, Number, Position, Span, total
+from gibbsppl.code.arrays.statements import (
+    Add,
+    Argument,
+    Choice,
+    Density,
+    Draw,
+    Let,
+    Store,
+)
+from gibbsppl.code.lowering.draws import local_for
+from gibbsppl.code.lowering.joint import (
+    add_linear,
+    add_second_degree,
+    layout_arguments,
+    own_dims,
+    put_values,
+    take_values,
+    whole,
+)
+from gibbsppl.code.lowering.maintained import with_maintained
+from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.runtime.joint import Joint, joint_in
+from gibbsppl.runtime.joint_tables import Tables, tables_of
+from gibbsppl.runtime.tuning import (
+    ACCEPTED,
+    ADAPTS,
+    CENTRE,
+    ENTRIES,
+    LAST,
+    MOVES,
+    PLACED,
+    PROPOSED,
+    SHARE,
+    field_of,
+)
+from gibbsppl.schedule.kinds import QuadraticDraw
+
+
+def lower_modal(
+    w: Workshop, step: QuadraticDraw, terms: Sequence[Contribution], *, fixed: bool
+) -> None:
+    """A step of all elements of several arrays; ``fixed``: all else is data."""
+    joint = joint_in(w.constants, step.variables)
+    tables, stem = tables_of(joint), "_".join(step.variables)
+    dims = tuple(map(w.dims, step.variables))
+    span = w.own_dim(f"{stem}_moved", joint.size, dims)
+    drawn = w.own_dim(f"{stem}_drawn", joint.size + 1, (*dims, ()))
+    stored = w.own_dim(f"{stem}_entries", tables.stored + 1)
+    now, base, noise, tried = (
+        local_for(w, f"{stem}_{n}", (span,), "float") for n in ("before", "base", "step", "tried")
+    )
+    linear = local_for(w, f"{stem}_linear", (drawn,), "float").array
+    flag = w.own_dim(f"{stem}_flag", 1)
+    wanted = local_for(w, f"{stem}_wanted", (flag,), "int").array
+
+    def field(name: str, *own: Span, kind: str = "float", start: float = 0.0) -> Element:
+        full = field_of(step.name, name)
+        w.tuning(full, tuple(s.dim for s in own), "int" if kind == "int" else "float", start)
+        return Element(full, tuple(Position(s.dim) for s in own))
+
+    facts = w.own_dim(f"{stem}_facts", 2)
+    filled, placed = field(ENTRIES, stored), field(PLACED, facts)
+    centre, last = field(CENTRE, span), field(LAST, span)
+    share, adapts = field(SHARE, start=1.0), field(ADAPTS, kind="int", start=1.0)
+    moves = field(MOVES, kind="int")
+    accepted, proposed = field(ACCEPTED), field(PROPOSED, kind="int")
+    w.add(Store(moves, total([moves, adapts])))
+    for own in tables.arrays:
+        take_values(w, joint, own, now.array)
+    filling = ((filled.array, stored), (linear, drawn))
+    density = _density(w, step, terms, (joint, tables), (tried.array, wanted), filling)
+    diagonal = w.given(f"{stem}_diagonal", (span.dim,), tables.squares)
+    taken, learnt = (w.fresh(n) for n in ("is_taken", "share_learnt"))
+    w.add(*(Let(n, (), ZERO) for n in (taken, learnt)))
+    arguments = (
+        *(whole(x.array, span) for x in (now, base, noise)),
+        whole(filled.array, stored),
+        whole(linear, drawn),
+        *layout_arguments(w, step, joint, tables),
+        whole(diagonal, span),
+        whole(centre.array, span),
+        whole(last.array, span),
+        whole(placed.array, facts),
+        *map(Argument, (share, adapts, moves, Number(int(fixed)), Number(int(bool(step.last))))),
+        whole(wanted, flag),
+    )
+    targets = (tried, centre, last, *map(Element, (taken, learnt)))
+    kernel = tables.kernel.replace("joint", "modal")
+    w.add(Draw(targets, kernel, arguments, own=(span,), density=density, note=step.name))
+    for own in tables.arrays:
+        put_values(w, joint, own, tried.array)
+    w.add(
+        Add(accepted.array, (), Element(taken), ()),
+        Add(proposed.array, (), ONE, ()),
+        Store(share, Element(learnt)),
+    )
+    w.walks[step.name] = None
+
+
+def _density(
+    w: Workshop,
+    step: QuadraticDraw,
+    terms: Sequence[Contribution],
+    layout: tuple[Joint, Tables],
+    asked: tuple[str, str],
+    filling: tuple[tuple[str, Span], tuple[str, Span]],
+) -> Density:
+    """The log density at what is tried, and where it is wanted the same to second order.
+
+    ``filling`` are the arrays of the entries of the precision, and of the gradient.
+    """
+    (joint, tables), (tried, wanted) = layout, asked
+    (filled, _), (linear, _) = filling
+    with w.apart() as body:
+        for own in tables.arrays:
+            put_values(w, joint, own, tried)
+        height = w.fresh(f"{'_'.join(step.variables)}_log_density")
+        w.add(Let(height, (), total([w.plain(t.value) for t in terms])))
+        with w.apart() as second, w.with_dims(own_dims(step)):
+            for name, span in filling:
+                w.add(Store(Element(name, (Position(span.dim),)), ZERO, (span,)))
+            with with_maintained(w, step.kept):
+                add_linear(w, step, joint, tables, linear)
+                add_second_degree(w, step, joint, tables, filled)
+        w.add(Choice(Element(wanted, (ZERO,)), ((), tuple(second))))
+    return Density(tried, Element(height), tuple(body))

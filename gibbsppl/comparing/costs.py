@@ -1,0 +1,159 @@
+"""The costs of a sampler: operations and bytes of a sweep, step by step, and memory.
+
+Comes in: a schedule, and its sweep in loops. Goes out: a `Costs`, which prints as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import nan, prod
+
+from gibbsppl.checks.table import table
+from gibbsppl.code.arrays.amounts import Amount
+from gibbsppl.code.arrays.expressions import Expr, Number, Size
+from gibbsppl.code.arrays.storage import Local
+from gibbsppl.code.loop_program import LoopProgram
+from gibbsppl.code.operations import BYTES, Counted, Work, counted
+from gibbsppl.schedule.sweeps import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class StepCost:
+    """The cost of a step in each sweep.
+
+    ``drawn`` is the family or the kernel that it is drawn by, ``operations`` and ``bytes`` (read or
+    written) are those of a sweep; ``plates`` are the leading terms of the operations in the sizes
+    of the model's dims. A step that is not counted, since the array language does not have it, has
+    NaN for both, and the ``reason``.
+    """
+
+    name: str
+    drawn: str
+    operations: float
+    bytes: float
+    plates: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes of the state, of data with what is made of them once, and of temporary arrays."""
+
+    state: int
+    data: int
+    temporary: int
+
+    @property
+    def total(self) -> int:
+        """All of it, which is there at one time."""
+        return self.state + self.data + self.temporary
+
+    def __str__(self) -> str:
+        state, data, temporary = map(_whole, (self.state, self.data, self.temporary))
+        made = f"{data} of data and tables, {temporary} of temporary arrays"
+        return f"{state} bytes of the state, {made}"
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Operations and bytes of a sweep by step, of what is recorded besides, and of what is once.
+
+    ``plates`` are the leading terms of the operations of all steps: an amount that is a part of
+    another one is left out. The figures follow from the program and the sizes of the data alone.
+    """
+
+    steps: tuple[StepCost, ...]
+    plates: str
+    recorded: float
+    once: float
+    memory: Memory
+
+    @property
+    def operations(self) -> float:
+        """The operations of a sweep; NaN if a step is not counted."""
+        return sum(s.operations for s in self.steps)
+
+    @property
+    def bytes(self) -> float:
+        """The bytes that a sweep reads and writes; NaN if a step is not counted."""
+        return sum(s.bytes for s in self.steps)
+
+    def __getitem__(self, name: str) -> StepCost:
+        """The cost of a step by its name."""
+        return next(s for s in self.steps if s.name == name)
+
+    def __str__(self) -> str:
+        header = ("step", "drawn by", "operations", "in the plates", "bytes")
+        rows = [
+            (s.name, s.drawn, _whole(s.operations), s.plates or "not counted", _whole(s.bytes))
+            for s in self.steps
+        ]
+        rows.append(("a sweep", "", _whole(self.operations), self.plates, _whole(self.bytes)))
+        reasons = (f"{s.name}: not counted: {s.reason}" for s in self.steps if s.reason)
+        recorded, once = map(_whole, (self.recorded, self.once))
+        beside = f"beside the steps: {recorded} operations for each draw recorded, {once} once"
+        return "\n".join([table(header, rows), *reasons, beside, f"memory: {self.memory}"])
+
+
+def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
+    """The costs of a sweep; ``loops`` may be without steps that the language does not have."""
+    found = counted(loops.sweep_value, loops.known_sizes, _shares(schedule))
+    left_out = loops.sweep_value.left_out
+    steps = tuple(
+        _not_counted(s.name, s.owner, left_out[s.name]) if s.name in left_out
+        else _counted(s.name, s.owner, found.steps.get(s.name, Work()), found)
+        for s in schedule.steps
+    )  # fmt: skip
+    every = Amount.sum(w.operations for w in found.steps.values())
+    recorded, once = (w.operations.at(found.sizes) for w in (found.recorded, found.once))
+    return Costs(steps, every.leading(found.sizes), recorded, once, _memory(loops))
+
+
+def operations_of(schedule: Schedule, loops: LoopProgram) -> float:
+    """The operations of a sweep, all of whose steps the language has."""
+    found = counted(loops.sweep_value, loops.known_sizes, _shares(schedule))
+    return sum(w.operations.at(found.sizes) for w in found.steps.values())
+
+
+def _shares(schedule: Schedule) -> tuple[float, ...]:
+    """How often a random scan takes each unit, of the times that it takes one."""
+    return tuple(w / sum(schedule.weights) for w in schedule.weights)
+
+
+def _counted(name: str, drawn: str, work: Work, found: Counted) -> StepCost:
+    plates = work.operations.leading(found.sizes)
+    return StepCost(
+        name, drawn, work.operations.at(found.sizes), work.moved.at(found.sizes), plates
+    )
+
+
+def _not_counted(name: str, drawn: str, reason: str) -> StepCost:
+    return StepCost(name, drawn, nan, nan, "", reason)
+
+
+def _memory(loops: LoopProgram) -> Memory:
+    """The bytes of all arrays of a program."""
+    arrays = loops.sweep_value.arrays
+    data = sum(int(a.nbytes) for a in loops.known.values())
+    sizes = loops.all_sizes
+    state = (prod(sizes[d] for d in arrays[n].dims) for n in loops.module.state)
+    return Memory(BYTES * sum(state), data, sum(_bytes(a, sizes) for a in loops.module.stored))
+
+
+def _bytes(local: Local, sizes: Mapping[str, int]) -> int:
+    """The bytes of a new array; where a size is computed, by the largest that it may have."""
+    return BYTES * prod(_largest(d.stop, sizes) for d in local.dims)
+
+
+def _largest(stop: Expr, sizes: Mapping[str, int]) -> int:
+    match stop:
+        case Number(value=value):
+            return int(value)
+        case Size(dim=dim):
+            return sizes[dim]
+    return min([_largest(p, sizes) for p in stop.parts if isinstance(p, Number | Size)] or [1])
+
+
+def _whole(value: float) -> str:
+    return "-" if value != value else f"{value:,.0f}"  # noqa: PLR0124  (NaN)

@@ -1,0 +1,140 @@
+"""The methods of a sampler that compare it with others: `costs`, `compare`, `tuned`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from gibbsppl.code.program import Prepared
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.run.choice import Backend
+from gibbsppl.settings import Settings
+
+if TYPE_CHECKING:
+    from gibbsppl.comparing.comparison import Comparison
+    from gibbsppl.comparing.costs import Costs
+    from gibbsppl.schedule.sweeps import Schedule
+
+
+class Comparing:
+    """Costs of a sampler, and the sampler beside others of the same model."""
+
+    __slots__ = ()
+    graph: Graph
+    data: Values
+    prepared: Prepared
+    settings: Settings
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of a sweep."""
+        raise NotImplementedError
+
+    def _with(self, data: Values | None = None, **changes: object) -> Any:
+        """The sampler of the same model with other settings, or of other data."""
+        raise NotImplementedError
+
+    def costs(self) -> Costs:
+        """Operations and bytes of a sweep, step by step, in the sizes of the model's dims too.
+
+        Counted in the array program, for the sizes of the data: no clock is read, and all machines
+        find the same. One operation is what an addition takes that waits for another; functions and
+        draws count as so many (``gibbsppl.runtime.operations``). Prints as a table: the operations,
+        their leading terms in the plates (``n*K**2 + J*K**3``), the bytes read and written, what is
+        computed once, memory. A step that only NumPy has (a kernel of your own) is not counted, and
+        its row says why.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="line", coords={"i": 3}) as line:
+        ...     a, tau = gp.Normal("a", 0, tau=0.01), gp.Gamma("tau", 2, rate=1)
+        ...     y = gp.Normal("y", a * gp.Data("x", [1.0, 2.0, 4.0], dims="i"), tau=tau, dims="i",
+        ...                   observed=[0.9, 2.2, 3.7])
+        >>> found = gp.compile(line).costs()
+        >>> [step.name for step in found.steps], found["tau"].plates
+        (['a', 'tau'], '1')
+        """
+        from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.costs import costs_of  # noqa: PLC0415  (when asked for)
+
+        loops = loops_of(self.schedule, self.data, self.prepared, is_partial=True)
+        return costs_of(self.schedule, loops)
+
+    def compare(
+        self,
+        variants: Mapping[str, Settings] | None = None,
+        *,
+        of: Sequence[str] | None = None,
+        draws: int = 500,
+        warmup: int = 250,
+        chains: int = 2,
+        seed: int = 0,
+    ) -> Comparison:
+        """A comparison of variants of this sampler in short runs: effective draws per operation.
+
+        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, variants
+        without each rewrite, without order, scan and kernels, and with further possible rewrites.
+        ``of`` names the variables to compare by (default: all but labels). Operations are those of
+        `costs`; seconds are told beside them. ``best`` is the first variant, unless another one has
+        more effective draws per operation by more than the error of both.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="robust") as robust:
+        ...     mu = gp.Normal("mu", 0, tau=0.1)
+        ...     y = gp.StudentT("y", nu=4, mu=mu, tau=1, dims="i", observed=[0.3, -1.2, 9.0])
+        >>> found = gp.compile(robust).compare(draws=50, warmup=10)
+        >>> sorted(v.name for v in found.variants)
+        ['as compiled', 'without "power of a sum"']
+        """
+        from gibbsppl.comparing.comparison import compared  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.variants import variants_of  # noqa: PLC0415  (when asked for)
+
+        parts = (self.graph, self.data, self.schedule, self.settings)
+        every = variants_of(*parts) if variants is None else variants
+        run: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
+        return compared(lambda settings: self._with(**settings), every, of, **run)
+
+    def tuned(
+        self,
+        seed: int = 0,
+        *,
+        variants: Mapping[str, Settings] | None = None,
+        of: Sequence[str] | None = None,
+        sweeps: int = 500,
+        chains: int = 4,
+        backend: Backend | None = None,
+    ) -> Self:
+        """The best sampler of the same model: the winner of a tournament among variants.
+
+        ``variants`` are as those of `compare`, by default these and other kernels of variables that
+        are moved. Each makes pilot runs of ``chains``, of ``sweeps`` each; the better half by
+        effective draws per operation makes runs twice as long, and so on (successive halving); then
+        what has won is combined with other changes that were better than this sampler, one after
+        the other. This sampler stays unless another one is better by more than the error of both.
+        No clock is read: equal seeds find equal winners, by the same back end.
+        ``found.tuned_from`` is the `Comparison`, which the printed schedule begins with and the
+        draws record.
+
+        K. Jamieson and A. Talwalkar (2016), "Non-stochastic best arm identification and
+        hyperparameter optimization", AISTATS.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="robust") as robust:
+        ...     mu = gp.Normal("mu", 0, tau=0.1)
+        ...     y = gp.StudentT("y", nu=4, mu=mu, tau=1, dims="i", observed=[0.3, -1.2, 9.0])
+        >>> found = gp.compile(robust).tuned(seed=1, sweeps=50)
+        >>> found.tuned_from.best.name
+        'as compiled'
+        """
+        from gibbsppl.comparing.tournament import tournament  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.variants import candidates_of  # noqa: PLC0415  (when asked for)
+
+        parts = (self.graph, self.data, self.schedule, self.settings)
+        every = candidates_of(*parts) if variants is None else {"as compiled": {}, **variants}
+        run: dict[str, Any] = {"chains": chains, "seed": seed, "backend": backend}
+        found = tournament(
+            lambda settings: self._with(**settings), every, self.settings, of, sweeps, run
+        )
+        winner: Self = replace(self._with(**found.best.settings), tuned_from=found)
+        return winner

@@ -1,0 +1,95 @@
+"""Changes of the settings that a sampler may gain by: the default variants of a comparison.
+
+Comes in: a model with its schedule and settings. Goes out: settings by a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gibbsppl.kernels.composed import OFFERED
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.rewrites import LOCATIONS, PARTS, UNSEEN, collapsible, possible
+from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.kinds import DensityDraw
+from gibbsppl.schedule.sweeps import Schedule
+from gibbsppl.settings import Settings
+
+
+def variants_of(
+    graph: Graph, data: Values, schedule: Schedule, settings: Settings
+) -> dict[str, Settings]:
+    """The default variants of a sampler: settings by a name.
+
+    The sampler as compiled; without the user's settings of the schedule; without each rewrite made,
+    interweaving, joint draws or proposals; with each further possible rewrite; with all variables
+    collapsed that can be.
+    """
+    asked = settings["rewrites"]
+    now = dict(asked) if isinstance(asked, Mapping) else {}
+    every: dict[str, Settings] = {"as compiled": {}, **_uncontrolled(schedule, settings)}
+    made = dict.fromkeys(r.rule.name for r in schedule.rewrites)
+    for rule in made:
+        every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
+    if schedule.parts:
+        every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
+    if schedule.leaves:
+        every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
+    if not settings["collapse"] and any(g.marginals for g in schedule.graphs):
+        every['without "locations"'] = {"rewrites": {**now, LOCATIONS: False}}
+    if schedule.interwoven:
+        every["without interweaving"] = {"interweave": False}
+    if any(s.is_joint for s in schedule.steps):
+        every["without joint draws"] = {"blocks": False}
+    if schedule.proposed and not (schedule.fallbacks or schedule.asked):
+        every["without proposals"] = {"exact": True}
+    for r in possible(graph, data, schedule.rewrites):
+        every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
+    for name in collapsible(graph, data):
+        if name not in settings["collapse"]:
+            every[f"{name} collapsed"] = {"collapse": (*settings["collapse"], name)}
+    return every
+
+
+def _uncontrolled(schedule: Schedule, settings: Settings) -> dict[str, Settings]:
+    """A sampler without the order, the kernels or the scan that the user has set."""
+    found: dict[str, Settings] = {}
+    if settings["order"]:
+        found["in the default order"] = {"order": ()}
+    if settings["kernels"]:
+        found["with the default kernels"] = {"kernels": {}}
+    if schedule.units:
+        found["systematic scan"] = {"scan": "systematic"}
+    return found
+
+
+def candidates_of(
+    graph: Graph, data: Values, schedule: Schedule, settings: Settings
+) -> dict[str, Settings]:
+    """The candidates of a tournament: the default variants, and other kernels.
+
+    Variables that are drawn or moved by a log density may have any kernel that needs no more; what
+    does not apply to a variable is refused when it is compiled.
+    """
+    found = variants_of(graph, data, schedule, settings)
+    own = settings["kernels"] or {}
+    for name, kernel in _alternatives(graph, schedule):
+        if name not in own:
+            found[f"{name} by {kernel}"] = {"kernels": {**own, name: kernel}}
+    return found
+
+
+def _alternatives(graph: Graph, schedule: Schedule) -> list[tuple[str, Kernel]]:
+    """Kernels of real variables that are drawn by a log density, with their default settings."""
+    offered: tuple[Any, ...] = OFFERED
+    kernels = [k() for k in offered if k.by_log_density]
+    found = []
+    for step in schedule.steps:
+        is_own = step.name in schedule.interwoven or step.asked is not None
+        if not isinstance(step, DensityDraw) or is_own or step.statement.support.is_discrete:
+            continue
+        names = [n for n in step.variables if n in graph.variables]
+        found += [(n, k) for n in names for k in kernels if not step.owner.startswith(str(k))]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,142 @@
+"""The choice of variables that are moved together by their concave log density.
+
+Comes in: conditionals, and the terms of the log density, or of another objective, that holds them.
+Goes out: a step for each block: variables for which a block is sought, and with them all that they
+are tied to whose log density is concave in all together, as long as the layout of its second
+derivatives stays affordable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Generic, TypeVar
+
+import networkx as nx
+
+from gibbsppl.algebra.expressions import mentions
+from gibbsppl.algebra.supports import REAL, VECTOR
+from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.match_results import Conditional
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.derive.second_order import SecondOrder, Term, second_order
+from gibbsppl.kernels.concave_block import ConcaveBlock
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.schedule.blocks import Blocks
+
+Made = TypeVar("Made", bound=ConcaveBlock)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Statements that are drawn together or not at all, and their conditional.
+
+    ``is_sought``: a block is worth making for their sake.
+    """
+
+    statements: tuple[Statement, ...]
+    conditional: object
+    is_sought: bool
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return tuple(dict.fromkeys(s.target.array.name for s in self.statements))
+
+
+@dataclass(frozen=True, slots=True)
+class Objective(Generic[Made]):
+    """The terms of a log density, in the arrays of a graph; which blocks are asked for.
+
+    ``make`` makes the step of a block; ``taken`` are names of arrays of weights.
+    """
+
+    graph: Graph
+    terms: tuple[Term, ...]
+    data: Mapping[str, Any]
+    asked: Blocks
+    make: Callable[[Graph, SecondOrder, Mapping[str, Any], Blocks], Made | None]
+    taken: set[str] = field(default_factory=set)
+
+
+def concave_blocks(objective: Objective[Made], members: Iterable[Member]) -> tuple[Made, ...]:
+    """The blocks of members; those that are in none are not mentioned."""
+    able = [m for m in members if _is_able(m, objective.asked)]
+    if not objective.asked.joined:
+        return ()
+    found: dict[str, Made] = {}
+    for tied in _tied(objective, able):
+        for block in _blocks(objective, tied):
+            if block.name not in found:  # (parts of one array that no term ties)
+                found[block.name] = block
+                objective.taken.update(p.array for p in block.kept)
+    return tuple(found.values())
+
+
+def is_searched_for(conditional: object) -> bool:
+    """Whether a mode has no formula, and is found on the scale of the variable itself."""
+    return isinstance(conditional, LogConcave) and conditional.change is None
+
+
+def _is_able(member: Member, asked: Blocks) -> bool:
+    """Whether the log density of a member may be concave, without bounds."""
+    if not asked.elements.isdisjoint(member.variables):
+        return False
+    found = member.conditional
+    if isinstance(found, Conditional):
+        anywhere = found.statement.support in (REAL, VECTOR)
+        return anywhere and not found.limits and not found.truncated
+    return isinstance(found, Quadratic) or is_searched_for(found)
+
+
+def _tied(objective: Objective[Made], members: Sequence[Member]) -> Iterator[list[Member]]:
+    """The members that terms tie to one another, each group in order."""
+    network = nx.Graph()
+    network.add_nodes_from(range(len(members)))
+    for _, value, _ in objective.terms:
+        held = [j for j, s in enumerate(members) if mentions(value, s.variables)]
+        network.add_edges_from(pairwise(held))
+    for group in nx.connected_components(network):
+        yield [members[j] for j in sorted(group)]
+
+
+def _blocks(objective: Objective[Made], tied: Sequence[Member]) -> Iterator[Made]:
+    """The blocks of members that are tied: all, or grown from one that seeks a block."""
+    waiting = list(tied)
+    whole = _block(objective, waiting) if any(m.is_sought for m in waiting) else None
+    if whole is not None:
+        yield whole
+        return
+    while first := next((m for m in waiting if m.is_sought), None):
+        waiting.remove(first)
+        block, found = [first], _block(objective, [first])
+        for other in [*waiting] if found is not None else ():
+            trial = [*block, other]
+            more = _block(objective, trial) if _are_tied(objective, block, other) else None
+            if more is not None:
+                block, found = trial, more
+                waiting.remove(other)
+        if found is not None:
+            yield found
+
+
+def _are_tied(objective: Objective[Made], block: Iterable[Member], other: Member) -> bool:
+    """Whether a term holds both a block and another member."""
+    names = [n for m in block for n in m.variables]
+    return any(mentions(v, names) and mentions(v, other.variables) for _, v, _ in objective.terms)
+
+
+def _block(objective: Objective[Made], members: Sequence[Member]) -> Made | None:
+    """The step of members together, if their log density is concave, and its matrix affordable."""
+    asked, names = objective.asked, {n for m in members for n in m.variables}
+    held = {n for group in asked.together for n in group}
+    is_asked = any(names <= group for group in asked.together)
+    if len(members) > 1 and not is_asked and names & (asked.alone | held):
+        return None
+    statements = [t for m in members for t in m.statements]
+    graph, data = objective.graph, objective.data
+    found = second_order(graph, statements, objective.terms, data, objective.taken)
+    if found is None:
+        return None
+    return objective.make(graph, found, data, asked)

@@ -1,0 +1,247 @@
+"""Proposals from the normal approximation at a mode, where the caller evaluates what is asked for.
+
+The steps of `gibbsppl.runtime.modal`, with the same random numbers. The caller evaluates the log
+density, and where it is ``wanted`` the gradient and the second derivatives::
+
+    work = modal_work()
+    modal_start(work)
+    while modal_blocks_next(rng, work, now, ..., wanted, tried):
+        work[1] = ...  # the log density at ``tried``
+        if wanted[0]:
+            filled[:], linear[:] = ...  # minus the second derivatives, as stored, and the gradient
+
+In the end ``tried`` is the vector after the step. The entries are stored as those of joint draws
+(`joint`, `sparse`); ``diagonal`` are their places on the diagonal. ``state`` is 0 before the first
+step, and 2 where the mode, which is the ``centre``, and what is ``filled`` hold on, since all else
+is ``fixed``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+import numpy as np
+
+from gibbsppl.runtime.types import Floats, Generator, Ints
+
+from . import kernel
+from .joint import placed, solve_band, solve_blocks
+from .modal_steps import (
+    ASK,
+    DONE,
+    PROPOSE,
+    SHARE,
+    SIZE,
+    STAGE,
+    STARTED,
+    STEP,
+    TAKEN,
+    after_newton,
+    arrange_away,
+    arranged_slope,
+    begun,
+    combine,
+    is_finite,
+    learn,
+    more_weight,
+    proposed,
+    raised,
+    task_of,
+)
+from .sparse import solve_sparse
+from .spreads import spread_band, spread_blocks, spread_sparse
+
+APART: Mapping[str, str] = {}
+
+
+@kernel
+def modal_work() -> Floats:
+    """The array that a step works in; it may be used for any number of steps, one by one."""
+    return np.zeros(SIZE)
+
+
+@kernel
+def modal_start(work: Floats) -> None:
+    """Begin a step."""
+    work[STAGE] = STARTED
+
+
+@kernel
+def modal_taken(work: Floats) -> float:
+    """1.0 if the last step was taken, else 0.0."""
+    return float(work[TAKEN])
+
+
+@kernel
+def modal_share(work: Floats) -> float:
+    """The share of accepted proposals after the last step."""
+    return float(work[SHARE])
+
+
+@kernel
+def modal_blocks_next(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    work: Floats,
+    now: Floats,
+    base: Floats,
+    step: Floats,
+    filled: Floats,
+    linear: Floats,
+    counts: Ints,
+    orders: Ints,
+    border: int,
+    order: Ints,
+    diagonal: Ints,
+    centre: Floats,
+    last: Floats,
+    state: Floats,
+    share: float,
+    adapting: int,
+    moves: int,
+    fixed: int,
+    along: int,
+    wanted: Ints,
+    tried: Floats,
+) -> bool:
+    """Whether a log density is asked for, at ``tried``; if not, it is the vector after the step.
+
+    The elements inside the border are in blocks.
+    """
+    task = task_of(rng, work, now, base, step, linear, centre, state, fixed, wanted, tried)
+    if task == STEP:
+        more, ready = 0.0, False
+        while isfinite(more) and not ready:
+            matrix, x = raised(filled, diagonal, more), arranged_slope(linear, order)
+            ready = solve_blocks(matrix, counts, orders, border, x, np.zeros(len(x)))
+            ready = ready and is_finite(x)
+            more = more_weight(filled, diagonal, more)
+        task = after_newton(work, base, step, linear, x, order, ready, tried)
+    if task == PROPOSE:
+        z = begun(rng, work, base, step, centre, state, share, adapting, fixed, border * along)
+        matrix, x = filled.copy(), np.zeros(len(z))
+        task = DONE
+        if solve_blocks(matrix, counts, orders, border, x, z.copy()):
+            arrange_away(now, base, order, x)
+            spread_blocks(matrix, counts, orders, border, x)
+            combine(work, x, z, len(z) - border if along else 0)
+            matrix, x = filled.copy(), np.zeros(len(z))
+            if solve_blocks(matrix, counts, orders, border, x, z) and is_finite(x):
+                placed(x, order, step)
+                task = proposed(work, now, base, step, last, state, wanted, tried)
+    if task == DONE:
+        learn(work, now, centre, last, state, share, adapting, moves, tried)
+    return task == ASK
+
+
+@kernel
+def modal_band_next(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    work: Floats,
+    now: Floats,
+    base: Floats,
+    step: Floats,
+    filled: Floats,
+    linear: Floats,
+    width: int,
+    border: int,
+    order: Ints,
+    diagonal: Ints,
+    centre: Floats,
+    last: Floats,
+    state: Floats,
+    share: float,
+    adapting: int,
+    moves: int,
+    fixed: int,
+    along: int,
+    wanted: Ints,
+    tried: Floats,
+) -> bool:
+    """Whether a log density is asked for, at ``tried``; if not, it is the vector after the step.
+
+    The elements inside the border are in a band.
+    """
+    task = task_of(rng, work, now, base, step, linear, centre, state, fixed, wanted, tried)
+    if task == STEP:
+        more, ready = 0.0, False
+        while isfinite(more) and not ready:
+            matrix, x = raised(filled, diagonal, more), arranged_slope(linear, order)
+            ready = solve_band(matrix, width, border, x, np.zeros(len(x)))
+            ready = ready and is_finite(x)
+            more = more_weight(filled, diagonal, more)
+        task = after_newton(work, base, step, linear, x, order, ready, tried)
+    if task == PROPOSE:
+        z = begun(rng, work, base, step, centre, state, share, adapting, fixed, border * along)
+        matrix, x = filled.copy(), np.zeros(len(z))
+        task = DONE
+        if solve_band(matrix, width, border, x, z.copy()):
+            arrange_away(now, base, order, x)
+            spread_band(matrix, width, border, x)
+            combine(work, x, z, len(z) - border if along else 0)
+            matrix, x = filled.copy(), np.zeros(len(z))
+            if solve_band(matrix, width, border, x, z) and is_finite(x):
+                placed(x, order, step)
+                task = proposed(work, now, base, step, last, state, wanted, tried)
+    if task == DONE:
+        learn(work, now, centre, last, state, share, adapting, moves, tried)
+    return task == ASK
+
+
+@kernel
+def modal_sparse_next(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    work: Floats,
+    now: Floats,
+    base: Floats,
+    step: Floats,
+    filled: Floats,
+    linear: Floats,
+    starts: Ints,
+    rows: Ints,
+    left: Ints,
+    links: Ints,
+    ends: Ints,
+    border: int,
+    order: Ints,
+    diagonal: Ints,
+    centre: Floats,
+    last: Floats,
+    state: Floats,
+    share: float,
+    adapting: int,
+    moves: int,
+    fixed: int,
+    along: int,
+    wanted: Ints,
+    tried: Floats,
+) -> bool:
+    """Whether a log density is asked for, at ``tried``; if not, it is the vector after the step.
+
+    The elements inside the border are eliminated one by one.
+    """
+    task = task_of(rng, work, now, base, step, linear, centre, state, fixed, wanted, tried)
+    if task == STEP:
+        more, ready = 0.0, False
+        while isfinite(more) and not ready:
+            matrix, x = raised(filled, diagonal, more), arranged_slope(linear, order)
+            none = np.zeros(len(x))
+            ready = solve_sparse(matrix, starts, rows, left, links, ends, border, x, none)
+            ready = ready and is_finite(x)
+            more = more_weight(filled, diagonal, more)
+        task = after_newton(work, base, step, linear, x, order, ready, tried)
+    if task == PROPOSE:
+        z = begun(rng, work, base, step, centre, state, share, adapting, fixed, border * along)
+        matrix, x = filled.copy(), np.zeros(len(z))
+        task = DONE
+        if solve_sparse(matrix, starts, rows, left, links, ends, border, x, z.copy()):
+            arrange_away(now, base, order, x)
+            spread_sparse(matrix, starts, rows, border, x)
+            combine(work, x, z, len(z) - border if along else 0)
+            matrix, x = filled.copy(), np.zeros(len(z))
+            if solve_sparse(matrix, starts, rows, left, links, ends, border, x, z) and is_finite(x):
+                placed(x, order, step)
+                task = proposed(work, now, base, step, last, state, wanted, tried)
+    if task == DONE:
+        learn(work, now, centre, last, state, share, adapting, moves, tried)
+    return task == ASK

@@ -1,0 +1,305 @@
+"""The parts of steps by proposals about the mode that are the same however the precision is stored.
+
+`modal` calls them; what its kernels work in is described here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp, inf, isfinite, isnan, log1p, sqrt
+
+import numpy as np
+
+from gibbsppl.runtime.ascents import EPS, GROWTH
+from gibbsppl.runtime.ascents import SHARE as OF_RISE
+from gibbsppl.runtime.modal import (
+    CLOSE,
+    FREEDOM,
+    FREEDOM_BY_ELEMENT,
+    LEAST_ACCEPTED,
+    MOST_POINTS,
+    REMEMBERED,
+)
+from gibbsppl.runtime.types import Floats, Generator, Ints
+from gibbsppl.runtime.walks import VECTOR
+
+from . import kernel
+from .copies import copied
+from .joint import placed
+
+APART: Mapping[str, str] = {}
+
+# Numbers: the log density that was asked for; that where the last Newton step begins, what the step
+# promises to add, and how much of it is made; points so far; the log density at the current vector;
+# the square of what a proposal is stretched by, what it adds to the ratio; whether the step was
+# taken, with which probability, whether it was that of a random walk; the share of accepted
+# proposals; what comes next.
+FOUND, HEIGHT, RISE, PART, POINTS, NOW, STRETCH, PROPOSAL = range(1, 9)
+TAKEN, PROBABILITY, WALKS, SHARE, STAGE = range(9, 14)
+SIZE = 14
+
+# Stages: nothing is asked yet; then what the log density that is asked for is of.
+STARTED, SEARCHED, LAST, CURRENT, PROPOSED = 0.0, 1.0, 2.0, 3.0, 4.0
+# What is to be done: ask for the log density at what is tried; make a Newton step; propose; end.
+ASK, STEP, PROPOSE, DONE = 0, 1, 2, 3
+# A Newton step that promises less is no step: its start is the mode, to rounding.
+AT_MODE = 1e-16
+# The least weight on the diagonal that is not lost.
+LEAST_WEIGHT = 1e-290
+
+
+@kernel
+def task_of(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    work: Floats,
+    now: Floats,
+    base: Floats,
+    step: Floats,
+    linear: Floats,
+    centre: Floats,
+    state: Floats,
+    fixed: int,
+    wanted: Ints,
+    tried: Floats,
+) -> int:
+    """The next task, given what was asked for."""
+    if isnan(work[FOUND]):
+        work[FOUND] = -inf
+    if work[STAGE] == SEARCHED:
+        return _judged(work, base, step, linear, tried)
+    if work[STAGE] == LAST:
+        return PROPOSE
+    if work[STAGE] == CURRENT:
+        work[NOW] = work[FOUND]
+        copied(base, tried)
+        work[STAGE] = PROPOSED
+        return ASK
+    if work[STAGE] == PROPOSED:
+        ratio = work[FOUND] - work[NOW] + work[PROPOSAL]
+        # (at a pole it would stay)
+        ratio = ratio if ratio < inf else -inf
+        work[TAKEN] = -rng.standard_exponential() < ratio
+        work[PROBABILITY] = exp(min(ratio, 0.0))
+        return DONE
+    work[POINTS] = work[TAKEN] = work[PROBABILITY] = work[WALKS] = 0.0
+    if state[0] == 0.0:
+        copied(now, centre)
+        state[0] = 1.0
+    if state[0] == 2.0 and fixed:
+        copied(centre, base)
+        step[:] = work[RISE] = 0.0
+        return PROPOSE
+    copied(centre, tried)
+    wanted[0] = 1
+    work[STAGE] = SEARCHED
+    return ASK
+
+
+@kernel
+def _judged(work: Floats, base: Floats, step: Floats, linear: Floats, tried: Floats) -> int:
+    """The task where the log density is known at the end of a part of a Newton step."""
+    height, is_higher = work[FOUND], work[POINTS] == 0.0
+    if not is_higher and isfinite(height) and is_finite(linear[: len(base)]):
+        part, before = work[PART], work[HEIGHT]
+        lost, slope = EPS * (1.0 + abs(before)), 0.0
+        for i in range(len(base)):
+            slope += linear[i] * step[i]
+        is_higher = height >= before + OF_RISE * part * work[RISE] or -part * slope <= lost
+    if is_higher:
+        work[HEIGHT] = height
+        work[POINTS] += 1.0
+        copied(tried, base)
+        return STEP
+    work[PART] /= 2.0
+    if not _is_moved(work, base, step, tried):
+        work[STAGE] = LAST
+    return ASK
+
+
+@kernel
+def _is_moved(work: Floats, base: Floats, step: Floats, tried: Floats) -> bool:
+    """Whether a part of a Newton step leads anywhere; where it leads into ``tried``."""
+    found = False
+    for i in range(len(base)):
+        tried[i] = base[i] + work[PART] * step[i]
+        found = found or tried[i] != base[i]
+    return found
+
+
+@kernel
+def after_newton(  # noqa: PLR0913, PLR0917
+    work: Floats,
+    base: Floats,
+    step: Floats,
+    linear: Floats,
+    x: Floats,
+    order: Ints,
+    ready: bool,
+    tried: Floats,
+) -> int:
+    """The task where a Newton step is known, in the order of factorisation."""
+    step[:] = 0.0
+    if ready:
+        placed(x, order, step)
+    rise = 0.0
+    for i in range(len(base)):
+        rise += linear[i] * step[i]
+    if not isfinite(rise):
+        return DONE
+    work[RISE], work[PART] = rise, 1.0
+    if rise <= CLOSE or work[POINTS] > MOST_POINTS or not _is_moved(work, base, step, tried):
+        return PROPOSE
+    return ASK
+
+
+@kernel
+def begun(  # noqa: PLR0913, PLR0917
+    rng: Generator,
+    work: Floats,
+    base: Floats,
+    step: Floats,
+    centre: Floats,
+    state: Floats,
+    share: float,
+    adapting: int,
+    fixed: int,
+    border: int,
+) -> Floats:
+    """Standard normal numbers for a proposal, once ``base`` is the mode; of a ``border`` alone."""
+    for i in range(len(base)):
+        base[i] += step[i]
+    if adapting or fixed:
+        copied(base, centre)
+    state[0] = 2.0 if fixed and work[RISE] <= AT_MODE else 1.0
+    size = border or len(base)
+    work[WALKS] = share < LEAST_ACCEPTED and rng.uniform() < 0.5
+    freedom = FREEDOM + FREEDOM_BY_ELEMENT * size
+    if work[WALKS]:
+        work[STRETCH] = VECTOR / size
+    else:
+        work[STRETCH] = freedom / (2.0 * rng.standard_gamma(freedom / 2.0))
+    z = np.zeros(len(base))
+    for i in range(len(base) - size, len(base)):
+        z[i] = rng.standard_normal()
+    return z
+
+
+@kernel
+def combine(work: Floats, u: Floats, z: Floats, stays: int) -> None:
+    """The vector that is proposed, in units of the approximation, in place of random numbers ``z``.
+
+    ``u`` is the current vector; so many of its numbers stay.
+    """
+    walks, root = work[WALKS] != 0.0, sqrt(work[STRETCH])
+    here = there = 0.0
+    for i in range(stays):
+        z[i] = u[i]
+    for i in range(stays, len(u)):
+        here += u[i] * u[i]
+        there += work[STRETCH] * z[i] * z[i]
+        z[i] = (u[i] if walks else 0.0) + root * z[i]
+    size = len(u) - stays
+    freedom = FREEDOM + FREEDOM_BY_ELEMENT * size
+    half = (freedom + size) / 2.0
+    work[PROPOSAL] = half * (log1p(there / freedom) - log1p(here / freedom)) * (not walks)
+
+
+@kernel
+def proposed(  # noqa: PLR0913, PLR0917
+    work: Floats,
+    now: Floats,
+    base: Floats,
+    away: Floats,
+    last: Floats,
+    state: Floats,
+    wanted: Ints,
+    tried: Floats,
+) -> int:
+    """The proposal into ``base``, in place of the mode; what is asked for next."""
+    for i in range(len(base)):
+        base[i] += away[i]
+    wanted[0] = 0
+    if state[0] == 2.0 and _are_equal(now, last):
+        work[NOW] = state[1]
+        copied(base, tried)
+        work[STAGE] = PROPOSED
+    else:
+        copied(now, tried)
+        work[STAGE] = CURRENT
+    return ASK
+
+
+@kernel
+def learn(  # noqa: PLR0913, PLR0917
+    work: Floats,
+    now: Floats,
+    centre: Floats,
+    last: Floats,
+    state: Floats,
+    share: float,
+    adapting: int,
+    moves: int,
+    tried: Floats,
+) -> None:
+    """The end of a step: the vector, and the share of accepted proposals."""
+    if work[TAKEN] == 0.0:
+        copied(now, tried)
+    copied(tried, last)
+    state[1] = work[FOUND] if work[TAKEN] else work[NOW]
+    if adapting and work[STAGE] == SEARCHED:  # (no Newton step can be made from the centre)
+        copied(now, centre)
+    work[SHARE] = share
+    if adapting and not work[WALKS]:
+        work[SHARE] = share + (work[PROBABILITY] - share) / min(moves, REMEMBERED)
+
+
+@kernel
+def raised(filled: Floats, diagonal: Ints, more: float) -> Floats:
+    """The entries, with more weight on the diagonal."""
+    matrix = filled.copy()
+    for place in diagonal:
+        matrix[place] += more
+    return matrix
+
+
+@kernel
+def more_weight(filled: Floats, diagonal: Ints, more: float) -> float:
+    """The weight on the diagonal that is tried next."""
+    largest = 0.0
+    for place in diagonal:
+        largest = max(largest, abs(filled[place]))
+    return float(max(GROWTH * more, EPS * max(largest, LEAST_WEIGHT)))
+
+
+@kernel
+def arranged_slope(linear: Floats, order: Ints) -> Floats:
+    """The coefficients in the order of factorisation."""
+    x = np.empty(len(order))
+    for i in range(len(order)):
+        x[i] = linear[order[i]]
+    return x
+
+
+@kernel
+def arrange_away(now: Floats, mode: Floats, order: Ints, x: Floats) -> None:
+    """How far a vector is from the mode, in the order of factorisation, into ``x``."""
+    for i in range(len(order)):
+        x[i] = now[order[i]] - mode[order[i]]
+
+
+@kernel
+def _are_equal(x: Floats, y: Floats) -> bool:
+    """Whether two vectors have the same numbers."""
+    for i in range(len(x)):  # noqa: SIM110  (Numba has no all)
+        if x[i] != y[i]:
+            return False
+    return True
+
+
+@kernel
+def is_finite(x: Floats) -> bool:
+    """Whether all numbers are finite."""
+    for value in x:  # noqa: SIM110
+        if not isfinite(value):
+            return False
+    return True

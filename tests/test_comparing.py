@@ -1,0 +1,161 @@
+"""Costs of samplers, comparisons in operations, and tournaments that no clock decides."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.comparing.comparison import Variant, best_of
+from gibbsppl.comparing.mixing import Mixing, mixing
+from gibbsppl.comparing.tournament import merged
+from gibbsppl.errors import RunError
+
+
+def pumps():
+    """Rates with a Gamma prior, whose shape is in no family."""
+    with gp.Model(name="pumps", coords={"pump": 5}) as model:
+        alpha, beta = gp.Exponential("alpha", rate=1), gp.Gamma("beta", 0.1, rate=1)
+        theta = gp.Gamma("theta", alpha, rate=beta, dims="pump")
+        time = gp.Data("time", [94.3, 15.7, 62.9, 126.0, 5.2], dims="pump")
+        gp.Poisson("failures", theta * time, dims="pump", observed=[5, 1, 5, 14, 3])
+    return gp.compile(model)
+
+
+def kept(rng, value, log_density):
+    """A kernel of the user's that stays where it is."""
+    del rng, log_density
+    return value
+
+
+# ---- costs ---------------------------------------------------------------------------------
+
+
+def test_costs_are_those_of_the_steps_and_print_as_a_table():
+    costs = pumps().costs()
+
+    assert costs.operations == sum(s.operations for s in costs.steps)
+    assert costs["theta"].plates == costs.plates == "pump"
+    assert costs.memory.total >= 8 * (2 + 3 * 5)
+    assert str(costs).splitlines()[0].split() == [
+        *("step", "drawn", "by", "operations", "in", "the", "plates", "bytes")
+    ]
+
+
+def test_costs_are_the_same_each_time():
+    assert pumps().costs() == pumps().costs()
+
+
+def test_a_step_that_loops_do_not_have_is_not_counted_and_says_why():
+    sampler = pumps()
+    own = sampler._with(kernels={"alpha": kept}).costs()
+
+    assert math.isnan(own["alpha"].operations)
+    assert math.isnan(own.operations)
+    assert "a function in Python" in own["alpha"].reason
+    assert own["theta"] == sampler.costs()["theta"]
+    assert "alpha: not counted: " in str(own)
+
+
+# ---- mixing ---------------------------------------------------------------------------------
+
+
+def correlated(seed, rho, draws=4000):
+    """Chains of an autoregression, whose effective share is (1 - rho)/(1 + rho)."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(4, draws))
+    for t in range(1, draws):
+        x[:, t] = rho * x[:, t - 1] + math.sqrt(1 - rho**2) * x[:, t]
+    return x
+
+
+def test_the_error_of_an_effective_size_is_that_over_repeated_runs():
+    found = [mixing({"x": correlated(seed, 0.6)}, ("x",)) for seed in range(40)]
+    spread = np.std(np.log([m.share for m in found]), ddof=1)
+    told = math.sqrt(np.mean([m.error**2 for m in found]))
+
+    # (each of the two is known to one part in the root of twice its degrees of freedom)
+    error = math.hypot(1 / math.sqrt(2 * 39), 1 / math.sqrt(2 * 40 * 7))
+    assert abs(math.log(told / spread)) < 4 * error
+
+
+def test_what_mixes_worst_is_told():
+    draws = {"x": correlated(1, 0.1), "y": np.stack([correlated(2, 0.0), correlated(3, 0.9)], -1)}
+    assert mixing(draws, ("x", "y")).worst == "y[1]"
+
+
+def test_what_never_varies_cannot_be_compared():
+    with pytest.raises(RunError, match="nothing that was drawn varies"):
+        mixing({"x": np.ones((4, 100))}, ("x",))
+
+
+def variant(name, share, operations, error=0.1, halves=8):
+    """A variant with a mixing as if measured."""
+    return Variant(name, {}, 1e-3, operations, Mixing("x", share, 1.0, error, halves), 4000)
+
+
+def test_the_first_stays_unless_another_is_better_by_more_than_the_error():
+    first, near, far = variant("a", 0.2, 100), variant("b", 0.2, 90), variant("c", 0.2, 20)
+
+    assert best_of((near, first), "a", 0.05) is first
+    assert best_of((near, far, first), "a", 0.05) is far
+    assert best_of((replace(far, mixing=replace(far.mixing, error=3.0)), first), "a", 0.05) is first
+
+
+def test_a_variant_of_unknown_operations_or_error_never_wins():
+    first = variant("a", 0.2, 100)
+
+    assert best_of((variant("b", 0.9, math.nan), first), "a", 0.05) is first
+    assert best_of((variant("b", 0.9, 10, error=math.nan), first), "a", 0.05) is first
+
+
+# ---- comparisons and tournaments -----------------------------------------------------------
+
+
+def test_a_comparison_tells_effective_draws_per_operation():
+    found = pumps().compare({"now": {}, "slice": {"kernels": {"alpha": gp.Slice()}}})
+
+    for v in found.variants:
+        assert v.ess_per_operation == pytest.approx(1e3 * v.ess / v.operations)
+    assert found.best.name in str(found)
+    ranks = [v.ess_per_operation for v in found.variants]
+    assert ranks == sorted(ranks, reverse=True)
+
+
+def test_settings_are_changed_together_unless_they_change_the_same():
+    rules = {"rewrites": {"a": True}}
+
+    assert merged(rules, {"rewrites": {"a": True, "b": False}}, {"rewrites": {"a": False}}) == {
+        "rewrites": {"a": False, "b": False}
+    }
+    assert merged({}, {"collapse": ("x",)}, {"collapse": ("y",)}) == {"collapse": ("x", "y")}
+    assert merged({}, {"kernels": {"x": 1}}, {"kernels": {"x": 2}}) is None
+    assert merged({}, {"order": ("x",)}, {"order": ("y",)}) is None
+
+
+def told(comparison):
+    """All that a comparison says but seconds."""
+    found = [replace(v, seconds=0.0, mixing=replace(v.mixing)) for v in comparison.variants]
+    return [(v.name, v.operations, v.mixing.share, v.sweeps) for v in found]
+
+
+def test_equal_seeds_choose_equal_samplers_and_draws_record_the_choice(tmp_path):
+    first, second = (
+        pumps().tuned(seed=3, sweeps=150, chains=2, backend="numpy") for _ in range(2)
+    )
+    assert told(first.tuned_from) == told(second.tuned_from)
+    assert first.settings == second.settings
+    assert str(first).startswith("chosen among ")
+
+    draws = first.sample(20, warmup=5, chains=2, seed=1, progress=False)
+    draws.save(tmp_path / "draws.nc")
+    again = gp.load_draws(tmp_path / "draws.nc")
+    assert again.attributes["tuned"] == first.tuned_from.best.name
+    assert again.attributes["tuned_from"] == str(first.tuned_from)
+
+
+def test_what_cannot_be_counted_cannot_be_tuned():
+    own = pumps()._with(kernels={"alpha": kept})
+    with pytest.raises(RunError, match="operations are not known"):
+        own.tuned(seed=1, sweeps=60, chains=2, backend="numpy")

@@ -1,0 +1,246 @@
+"""Proposals about the mode of a block: exact, the same in loops, wherever they start."""
+
+import numpy as np
+import pytest
+from replays import beside
+
+import gibbsppl as gp
+from gibbsppl.kernels.modal import ModalMove
+from gibbsppl.output.diagnostics import ess_bulk
+from gibbsppl.runtime import modal
+
+RNG = np.random.default_rng(20)
+X = np.array([[1.0, -1.2], [1.0, -0.3], [1.0, 0.1], [1.0, 0.6], [1.0, 1.9], [1.0, 2.5]])
+FEW = np.array([0, 1, 0, 0, 1, 0])
+COUNTS = np.array([[3, 0, 2], [7, 5, 9], [0, 1, 0], [2, 2, 4], [12, 8, 9]])
+# Draws of a run, and how many standard errors a mean may be off: once in 10**7 tests.
+DRAWS, FAR = 12_000, 5.3
+
+
+def few():
+    """Two coefficients of small counts: the log density is far from normal."""
+    with gp.Model(coords={"i": len(X), "k": 2}, name="few") as model:
+        x = gp.Data("x", X, dims=("i", "k"))
+        beta = gp.Normal("beta", 0, tau=0.1, dims="k")
+        gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=FEW)
+    return model
+
+
+def grouped(groups=5):
+    """Effects of groups on counts, with a level that moves them along."""
+    counts = np.resize(COUNTS, (groups, 3))
+    with gp.Model(coords={"g": groups, "i": 3}, name="grouped") as model:
+        level = gp.Normal("level", 0, tau=0.04)
+        slope = gp.Normal("slope", 0, tau=1.0)
+        effect = gp.Normal("effect", 0, tau=2.0, dims="g")
+        x = gp.Data("x", [-1.0, 0.0, 1.0], dims="i")
+        rate = gp.exp(level + slope * x + effect)
+        gp.Poisson("y", rate, dims=("g", "i"), observed=counts)
+    return model
+
+
+def walking(size=40):
+    """A level that walks, and a slope: what moves along is in a band."""
+    x = RNG.standard_normal(size)
+    with gp.Model(coords={"t": size}, name="walking") as model:
+        slope = gp.Normal("slope", 0, tau=1.0)
+        level = gp.Array("level", dims="t")
+        level[0] = gp.Normal(0, tau=1.0)
+        level[1:] = gp.Normal(level.lag("t"), tau=9.0)
+        shown = gp.Data("x", x, dims="t")
+        gp.Poisson("y", gp.exp(level + slope * shown), dims="t", observed=RNG.poisson(2.0, size))
+    return model
+
+
+def moves(sampler):
+    """The steps that propose about a mode."""
+    return [s for s in sampler.schedule.steps if isinstance(s, ModalMove)]
+
+
+def grid_of_few():
+    """The posterior of `few` on a grid that has all of it: points, and their probabilities."""
+    a, b = np.meshgrid(np.linspace(-14, 5, 800), np.linspace(-12, 9, 800), indexing="ij")
+    eta = a[..., None] + b[..., None] * X[:, 1]
+    log_likelihood = (FEW * eta - np.exp(eta)).sum(axis=-1)
+    log_density = log_likelihood - 0.05 * (a**2 + b**2)
+    weight = np.exp(log_density - log_density.max())
+    return np.stack([a, b]), weight / weight.sum()
+
+
+def misses(draws, expected):
+    """The distance of the mean of draws from what is expected, in standard errors."""
+    size = np.asarray(ess_bulk(draws))
+    return float(abs(draws.mean() - expected) / (draws.std() / np.sqrt(size)))
+
+
+def worst_of_few(draws):
+    """The worst of means, squares and tails of the draws of `few`, in standard errors."""
+    points, weight = grid_of_few()
+    found = []
+    for k, known in enumerate(points):
+        mean = (weight * known).sum()
+        sd = np.sqrt((weight * (known - mean) ** 2).sum())
+        beta = draws["beta"][..., k]
+        for own, whole in (
+            (beta, known),
+            (beta**2, known**2),
+            (beta > mean + sd, known > mean + sd),
+            (beta < mean - sd, known < mean - sd),
+        ):
+            found.append(misses(np.asarray(own, dtype=float), (weight * whole).sum()))
+    return max(found)
+
+
+def sampled(model, **settings):
+    """Draws of a run in NumPy."""
+    run = {"draws": DRAWS // 2, "warmup": 200, "chains": 2, "seed": 3, "backend": "numpy"}
+    return gp.compile(model).sample(progress=False, **{**run, **settings})
+
+
+def test_a_density_far_from_normal_is_drawn_from():
+    (step,) = moves(gp.compile(few()))
+    assert not step.last
+    assert worst_of_few(sampled(few())) < FAR
+
+
+@pytest.mark.parametrize("wrong", ["no proposal", "length", "centre"])
+def test_wrong_proposals_are_seen(monkeypatch, wrong):
+    right, climbed = modal._log_t, modal._climbed
+    if wrong == "no proposal":
+        monkeypatch.setattr(modal, "_log_t", lambda *_: 0.0)
+    elif wrong == "length":
+        monkeypatch.setattr(modal, "_log_t", lambda length, *more: right(2 * length, *more))
+    else:  # (a mode that depends on where the block is)
+
+
+        def from_here(climb, centre):
+            del centre
+            return climbed(climb, climb.joint.flat(climb.s))
+
+        monkeypatch.setattr(modal, "_climbed", from_here)
+        monkeypatch.setattr(modal, "CLOSE", 50.0)
+    assert worst_of_few(sampled(few())) > FAR
+
+
+@pytest.fixture
+def proposes_two(monkeypatch):
+    """Two elements are proposed at most, so that effects move along."""
+    monkeypatch.setattr("gibbsppl.planning.modal.MOST_PROPOSED", 2)
+    monkeypatch.setenv("GIBBSPPL_CACHE", "")
+
+
+def test_what_moves_along_leaves_the_posterior_as_it_is(proposes_two):
+    sampler = gp.compile(grouped(), interweave=False)
+    (step,) = moves(sampler)
+    assert set(step.last) == {"level", "slope"}
+    assert sampler.check_kernel(step.name, replicates=400, seed=1).passed
+
+
+def test_wrong_lengths_of_what_is_proposed_are_seen(proposes_two, monkeypatch):
+    """Those of a border thrice as precise as it is with what is inside moving along."""
+    right = modal._along
+
+    def wrong(rng, climb, given, now):
+        found = right(rng, climb, given, now)
+        return modal._Proposal(found.noise, 3 * found.here, 3 * found.there, found.stays)
+
+    monkeypatch.setattr(modal, "_along", wrong)
+    sampler = gp.compile(grouped(), interweave=False)
+    assert not sampler.check_kernel(moves(sampler)[0].name, replicates=400, seed=1).passed
+
+
+def test_a_level_with_effects_has_nearly_independent_draws():
+    """Twenty effects move along with a level: given them it would hardly move."""
+    proposed = gp.compile(grouped(20), interweave=False)
+    draws = proposed.sample(
+        1000, warmup=200, chains=2, seed=3, backend="numpy", progress=False
+    )
+    alone = gp.compile(grouped(20), exact=True, interweave=False).sample(
+        1000, warmup=200, chains=2, seed=3, backend="numpy", progress=False
+    )
+    assert float(ess_bulk(draws["level"])) > 2 * float(ess_bulk(alone["level"]))
+
+
+@pytest.mark.parametrize("model", [few, grouped, lambda: grouped(30), walking])
+def test_steps_are_proved(model):
+    sampler = gp.compile(model(), interweave=False)
+    assert moves(sampler)
+    assert sampler.verify().passed
+
+
+@pytest.mark.parametrize("model", [few, lambda: grouped(30), walking])
+def test_loops_make_the_same_steps(model):
+    sampler = gp.compile(model(), interweave=False)
+    assert moves(sampler)
+    (chain,), _ = sampler.initial_states(1, 5)
+
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
+def test_draws_of_one_block_are_those_of_loops():
+    settings = {"draws": 200, "warmup": 50, "chains": 1, "seed": 4, "progress": False}
+    sampler = gp.compile(few())
+    one, other = (sampler.sample(backend=b, **settings)["beta"] for b in ("numpy", "compiled"))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("at", [-500.0, -30.0, 40.0, 300.0])
+def test_newton_steps_come_back_from_afar(at):
+    """To where the grid is, which has all of the posterior."""
+    draws = sampled(few(), draws=50, warmup=50, init={"beta": np.array([at, at / 3])})
+    ends = grid_of_few()[0].reshape(2, -1)
+    assert (draws["beta"] > ends.min(axis=1)).all()
+    assert (draws["beta"] < ends.max(axis=1)).all()
+
+
+def test_without_warm_up_the_posterior_is_left_as_it_is():
+    assert worst_of_few(sampled(few(), warmup=0, init={"beta": np.array([0.5, 0.5])})) < FAR
+
+
+def test_the_share_of_accepted_proposals_is_told():
+    """Of a block, whose step has the names of several arrays, as of one array."""
+    draws = sampled(few(), draws=300)
+    assert "Proposals accepted (in the worst chain): beta" in str(draws.summary())
+    settings = {"draws": 50, "warmup": 50, "chains": 1, "seed": 1, "backend": "numpy"}
+    draws = gp.compile(grouped(30), interweave=False).sample(progress=False, **settings)
+    assert "level, slope, effect moving along" in str(draws.summary())
+
+
+def test_blocks_are_not_fitted_to_slopes_that_are_drawn_besides():
+    """Abilities and difficulties given a slope: from afar the slope would be held where it is."""
+    with gp.Model(coords={"person": 12, "item": 3}, name="items") as model:
+        slope = gp.HalfNormal("slope", tau=0.01)
+        ability = gp.Normal("ability", 0, tau=1, dims="person")
+        difficulty = gp.Normal("difficulty", 0, tau=0.1, dims="item")
+        right = RNG.integers(0, 2, (12, 3))
+        p = gp.expit(slope * ability - difficulty)
+        gp.Bernoulli("y", p, dims=("person", "item"), observed=right)
+
+    assert not moves(gp.compile(model, rewrites=False))
+
+
+def test_what_is_proposed_beside_all_draws_comes_after_these():
+    names = [s.name for s in gp.compile(grouped(30), interweave=False).schedule.steps]
+    assert names[-1] == "level, slope, effect moving along"
+
+
+def test_levels_that_are_interwoven_are_not_proposed_along():
+    with gp.Model(coords={"i": 12}, name="overdispersed") as model:
+        x = gp.Data("x", np.linspace(-1, 1, 12), dims="i")
+        level, slope = gp.Normal("level", 0, tau=0.5), gp.Normal("slope", 0, tau=1)
+        effect = gp.Normal("effect", 0, tau=2, dims="i")
+        rate = gp.exp(level + slope * x + effect)
+        gp.Poisson("y", rate, dims="i", observed=np.resize([0, 2, 1, 5, 3], 12))
+
+    assert not moves(gp.compile(model))
+    assert gp.compile(model).schedule.interwoven
+    assert moves(gp.compile(model, interweave=False))
+
+
+def test_the_schedule_says_what_is_proposed():
+    sampler = gp.compile(grouped(30), interweave=False)
+    assert "effect moving along" in str(sampler)
+    assert "by proposals" in str(sampler).splitlines()[0]
+    told = str(sampler.explain(moves(sampler)[0].name))
+    assert "certificate" in told
+    assert "Newton steps" in told
