@@ -78,7 +78,9 @@ BUGS = {
         paths, "_grown", "exp(change - work[NEWER])", "1 / (1 + work[LEAF])", TREES
     ),
     "forwards always": Bug(paths, "_doubled", "rng.random() < 0.5", "rng.random() < 1.0", TREES),
-    "turns of parts overlooked": Bug(paths, "_grown", "if _turns(", "if leaf < 0 and _turns(", TREES),
+    "turns of parts overlooked": Bug(
+        paths, "_grown", "if _turns(", "if leaf < 0 and _turns(", TREES
+    ),
     "every end accepted": Bug(
         paths, "hmc_next", "rng.random() < work[ACCEPT]", "rng.random() < 1.0", LENGTHS
     ),

@@ -156,7 +156,6 @@ def test_adaptation_ends_with_warm_up():
     again = sampler.sample(20, warmup=30, **settings)
 
     assert np.array_equal(draws["x"], again["x"])
-    assert "acceptance of x" in draws.sample_stats
     rng, state = np.random.default_rng(0), {}
     freeze(state)
     joint = Joint({"x": drawn((4,), [((0, 4),)])}, [])
@@ -167,12 +166,86 @@ def test_adaptation_ends_with_warm_up():
     assert np.array_equal(tuning.learnt, before)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_summary_tells_of_paths(kernel):
+    sampler = compiled("chain", kernel)
+    settings = {"chains": 2, "warmup": 100, "seed": 1, "progress": False}
+    for backend in ("numpy", "compiled"):
+        draws = sampler.sample(20, thin=2, backend=backend, **settings)
+        found = {n: a.mean(axis=1) for n, a in draws.sample_stats.items()}
+        summary = draws.summary()
+
+        assert list(found) == ["acceptance of x", "points of x", "divergence of x"]
+        assert summary.acceptance["x"] == found["acceptance of x"].min()
+        assert summary.paths["x"] == (found["points of x"].max(), found["divergence of x"].max())
+        assert (found["points of x"] >= 1).all()
+        assert (found["divergence of x"] == 0).all()
+        assert "Points of a path (in the longest chain): x " in str(summary)
+        assert "diverged" not in str(summary)
+
+
+def test_paths_that_diverge_are_told():
+    """In the neck of a funnel steps that were right elsewhere are too long."""
+    with gp.Model(coords={"i": 9}) as funnel:
+        v = gp.Normal("v", 0, sigma=3)
+        gp.Normal("x", 0, tau=gp.exp(-v), dims="i")
+    sampler = gp.compile(funnel, kernels={("v", "x"): gp.NUTS()}, rewrites=False)
+    draws = sampler.sample(1000, warmup=300, seed=1, progress=False)
+
+    shares = draws.sample_stats["divergence of x, v"].mean(axis=1)
+    assert shares.max() > 0
+    assert draws.summary().paths["x, v"][1] == shares.max()
+    assert "Paths diverged (in the worst chain): x, v " in str(draws.summary())
+
+
+COMPOSED = {
+    "cycle": lambda: gp.Cycle(gp.NUTS(max_depth=3), gp.Slice(), gp.HMC()),
+    "mixture": lambda: gp.Mix(gp.NUTS(max_depth=3), gp.NUTS(max_depth=2), weights=(0.7, 0.3)),
+}
+
+
+def composed(name):
+    with gp.Model(coords={"t": 4}) as model:
+        mu = gp.Normal("mu", 0, sigma=1)
+        gp.Gamma("a", 2, rate=gp.exp(mu), dims="t")
+        gp.Poisson("y", gp.exp(mu), dims="t", observed=COUNTS)
+    return gp.compile(model, kernels={"mu": COMPOSED[name]()}, rewrites=False)
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_paths_are_parts_of_cycles_and_mixtures(name):
+    """Each part learns by itself, and is the same in loops."""
+    sampler = composed(name)
+    settings = {"warmup": 1, "chains": 1, "seed": 4, "progress": False}
+    ours, theirs = (sampler.sample(1, backend=b, **settings) for b in ("numpy", "compiled"))
+
+    assert sampler.verify().proved
+    assert ours["mu"] == pytest.approx(theirs["mu"], rel=1e-7)
+    assert ours.sample_stats.keys() == theirs.sample_stats.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPOSED)
+def test_parts_leave_the_joint_distribution_as_it_is(name):
+    sampler = composed(name)
+    for step in sampler.schedule.steps:
+        if step.asked is not None:
+            assert sampler.check_kernel(step.name, seed=1, replicates=500).passed
+
+
 def refused(kernels, declare):
     with gp.Model(coords={"t": 4}) as model:
         declare()
     with pytest.raises(CompileError) as error:
         gp.compile(model, kernels=kernels)
     return str(error.value)
+
+
+def test_means_of_what_paths_move_are_refused():
+    with gp.Model(coords={"t": 4}) as model:
+        MODELS["partly_known"]()
+    with pytest.raises(CompileError, match=r"kernels: NUTS moves x by the gradient.* leave x out"):
+        gp.compile(model, kernels={"x": gp.NUTS()}, by={"mu": "mean"}, rewrites=False)
 
 
 def test_what_no_path_goes_through_is_refused():
@@ -190,6 +263,8 @@ def test_what_no_path_goes_through_is_refused():
     assert "has a kernel already" in refused(both, MODELS["partly_known"])
     slices = {("mu", "x"): gp.Slice()}
     assert "one variable at a time" in refused(slices, MODELS["partly_known"])
+    several = {("mu", "x"): gp.Cycle(gp.NUTS(), gp.Slice())}
+    assert "one variable at a time" in refused(several, MODELS["partly_known"])
     for wrong in (0, 21, 1.5, True):
         with pytest.raises(CompileError, match="max_depth"):
             gp.NUTS(max_depth=wrong)

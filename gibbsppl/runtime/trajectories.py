@@ -44,7 +44,7 @@ Bounds = Mapping[str, tuple[Numbers, Numbers]]
 
 @dataclass(slots=True)
 class Trajectory:
-    """What is learnt of paths in warm-up, and counts of moves since `taken_rate` was last called.
+    """What is learnt of paths in warm-up, and counts of moves since `taken` was last called.
 
     ``learnt`` and ``moments`` are rows of `gibbsppl.runtime.loops.hamiltonian`, ``scale`` the
     scales of positions.
@@ -60,15 +60,19 @@ class Trajectory:
     points: float = 0.0
     diverged: float = 0.0
 
-    def taken_rate(self) -> float:
-        """The mean probability of accepting since this was last asked; not a number without moves.
+    def taken(self) -> dict[str, float]:
+        """Means since this was last asked, by field; not a number without moves.
 
-        >>> Trajectory(*np.zeros((3, 1)), 0.8, accepted=1.5, proposed=2).taken_rate()
-        0.75
+        The probability of accepting, the number of points, the share of paths that diverged.
+
+        >>> moved = Trajectory(*np.zeros((3, 1)), 0.8, accepted=1.5, proposed=2, points=14.0)
+        >>> moved.taken()
+        {'accepted': 0.75, 'points': 7.0, 'diverged': 0.0}
         """
-        rate = self.accepted / self.proposed if self.proposed else np.nan
-        self.accepted, self.proposed = 0.0, 0
-        return rate
+        sums = {"accepted": self.accepted, "points": self.points, "diverged": self.diverged}
+        found = {n: s / self.proposed if self.proposed else np.nan for n, s in sums.items()}
+        self.accepted, self.points, self.diverged, self.proposed = 0.0, 0.0, 0.0, 0
+        return found
 
 
 def trajectory_of(s: TunedState, name: str, joint: Joint, target: float) -> Trajectory:

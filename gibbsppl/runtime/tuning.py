@@ -41,8 +41,10 @@ LEARNS, SCALES, SUMS, POINTS, DIVERGED = "learnt", "scale", "moments", "points",
 CENTRE, SHARE, ENTRIES, LAST, PLACED = "centre", "share", "entries", "last", "placed"
 OF_LOOPS = (ENTRIES, LAST, PLACED)
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
-# What has the share of the steps of a walk that were accepted since the draw before.
-RATE = ".rate"
+# What has the mean of a field over the moves since the draw before.
+RATES: Mapping[str, str] = {
+    ACCEPTED: ".rate", POINTS: ".rate_of_points", DIVERGED: ".rate_of_divergence",
+}  # fmt: skip
 
 
 def width_of(step: str) -> str:
@@ -60,14 +62,21 @@ def field_of(step: str, field: str) -> str:
     return f"~{step}.{field}"
 
 
-def rate_of(step: str) -> str:
-    """The name of the share of accepted steps that is recorded with a draw."""
-    return f"~{step}{RATE}"
+def rate_of(step: str, field: str = ACCEPTED) -> str:
+    """The name of the mean of a field that is recorded with a draw."""
+    return f"~{step}{RATES[field]}"
 
 
-def walk_with_rate(name: str) -> str | None:
-    """The step whose share of accepted steps has a name; None of other names."""
-    return name[1 : -len(RATE)] if name.startswith("~") and name.endswith(RATE) else None
+def move_with_rate(name: str) -> tuple[str, str] | None:
+    """The step and the field whose mean has a name; None of other names.
+
+    >>> move_with_rate("~x.rate"), move_with_rate("x")
+    (('x', 'accepted'), None)
+    """
+    for field, ending in RATES.items():
+        if name.startswith("~") and name.endswith(ending):
+            return name[1 : -len(ending)], field
+    return None
 
 
 def tuning_arrays(

@@ -77,7 +77,7 @@ def lower_trajectory(w: Workshop, step: Any) -> None:
         put_values(w, joint, own, tried.array)
     for name, value in zip(learnt.counts, (*map(Element, told), ONE), strict=True):
         w.add(Add(name, (), value, ()))
-    w.walks[step.name] = None
+    w.walks[step.name] = POINTS, DIVERGED
 
 
 def _read_at(w: Workshop, array: str, value: Expr, indices: Sequence[Expr]) -> Expr:
