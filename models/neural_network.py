@@ -23,6 +23,7 @@ import gibbsppl as gp
 DUGONGS = json.loads((Path(__file__).parent / "data" / "dugongs.json").read_text())
 AGES, LENGTHS = (np.array(DUGONGS[n], float) for n in ("age", "length"))
 AT = (2.0, 10.0, 25.0)
+PRIOR, NOISE_PRIOR = (3, 3), (3, 0.3)
 
 # Names of samplers of the same posterior, and what makes them: keyword arguments of gp.compile.
 HIDDEN = "weight", "bias"
@@ -48,26 +49,27 @@ REFERENCE = {
 def model(
     x=AGES[:, None],
     y=LENGTHS,
-    at=np.array(AT)[:, None],
+    at=AT,
     units=3,
-    shape=3,
-    rate=3,
-    noise_prior=(3, 0.3),
+    prior=PRIOR,
+    noise_prior=NOISE_PRIOR,
     precision=1,
 ):
     """The network of ``units`` hidden units that predicts ``y`` from the columns of ``x``.
 
-    Precisions of weights are ``Gamma(shape, rate)``, that of the noise ``Gamma(*noise_prior)``, all
-    of standardised values; ``at`` are rows of inputs at which the curve is asked for.
+    Precisions of weights are ``Gamma(*prior)``, that of the noise ``Gamma(*noise_prior)``, all of
+    standardised values; ``at`` are inputs at which the curve is asked for.
     """
+    at = np.reshape(at, (-1, x.shape[1]))
     centre, spread, level, scale = x.mean(axis=0), x.std(axis=0), np.mean(y), np.std(y)
     coords = {"animal": len(y), "input": x.shape[1], "unit": units, "row": len(at)}
     with gp.Model(coords=coords) as network:
         inputs = gp.Data("inputs", (x - centre) / spread, dims=("animal", "input"))
         rows = gp.Data("rows", (at - centre) / spread, dims=("row", "input"))
-        tau_weight = gp.Gamma("tau_weight", shape, rate=rate)
-        tau_bias = gp.Gamma("tau_bias", shape, rate=rate)
-        tau_out = gp.Gamma("tau_out", shape, rate=rate)
+        tau_weight, tau_bias, tau_out = (
+            gp.Gamma(name, prior[0], rate=prior[1])
+            for name in ("tau_weight", "tau_bias", "tau_out")
+        )
         tau = gp.Gamma("tau", noise_prior[0], rate=noise_prior[1])
         weight = gp.Normal("weight", 0, tau=tau_weight, dims=("input", "unit"))
         bias = gp.Normal("bias", 0, tau=tau_bias, dims="unit")

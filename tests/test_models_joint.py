@@ -221,7 +221,7 @@ SMALL = {
         nu=9,
     ),
     "neural_network": partial(
-        neural_network.model, X, Y, X[:1], units=2, **SCALE, noise_prior=(3, 2)
+        neural_network.model, X, Y, X[:1], units=2, prior=(3, 2), noise_prior=(3, 2)
     ),
 }  # fmt: skip
 
