@@ -35,6 +35,8 @@ _ELSEWHERE = {
     "Swap": "kernels",
     "Proposal": "kernels",
     "Exact": "kernels",
+    "HMC": "kernels",
+    "NUTS": "kernels",
     "Cycle": "kernels",
     "Mix": "kernels",
     "RandomScan": "schedule.scanning",

@@ -20,7 +20,9 @@ from gibbsppl.kernels import AdaptiveRejection as AdaptiveRejection
 from gibbsppl.kernels import Cycle as Cycle
 from gibbsppl.kernels import EllipticalSlice as EllipticalSlice
 from gibbsppl.kernels import Exact as Exact
+from gibbsppl.kernels import HMC as HMC
 from gibbsppl.kernels import Mix as Mix
+from gibbsppl.kernels import NUTS as NUTS
 from gibbsppl.kernels import OverRelaxed as OverRelaxed
 from gibbsppl.kernels import Proposal as Proposal
 from gibbsppl.kernels import RandomWalk as RandomWalk

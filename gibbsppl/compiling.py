@@ -69,9 +69,11 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     them. ``scan="random"`` draws, as a sweep, as many steps as there are, each chosen at random
     (`gp.RandomScan` takes weights); ``"symmetric"`` draws all steps forwards, then backwards.
     ``kernels={"x": gp.RandomWalk()}`` names the kernel of a variable: `gp.Slice`, `gp.RandomWalk`,
-    `gp.EllipticalSlice`, `gp.AdaptiveRejection`, `gp.OverRelaxed`, `gp.Swap`, `gp.Proposal`, or a
-    function ``kernel(rng, value, log_density)`` of your own that returns the new value; `gp.Cycle`
-    and `gp.Mix` are made of several of these and of `gp.Exact` draws (docs/sampling.md).
+    `gp.EllipticalSlice`, `gp.NUTS`, `gp.HMC`, `gp.AdaptiveRejection`, `gp.OverRelaxed`, `gp.Swap`,
+    `gp.Proposal`, or a function ``kernel(rng, value, log_density)`` of your own that returns the
+    new value; `gp.Cycle` and `gp.Mix` are made of several of these and of `gp.Exact` draws. A key
+    ``("x", "y")`` has several variables moved together, by `gp.NUTS` or `gp.HMC`
+    (docs/sampling.md).
     ``by={"theta": "mean"}`` reads ``theta`` by the mean of its conditional: all others see its
     moments, where they would see a draw (docs/readings.md); ``"mode"`` puts it to the mode.
 

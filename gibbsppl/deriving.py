@@ -15,7 +15,7 @@ from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import CompileError
 from gibbsppl.initial.impossible import check_possible
 from gibbsppl.initial.looking import looked_at
-from gibbsppl.kernels import kernels_of
+from gibbsppl.kernels import kernels_of, moved_together
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array
@@ -64,6 +64,7 @@ def scheduled(
         kernels_of(settings["kernels"]),
         blocks,
         proposes=not (settings["exact"] or settings["by"]),
+        together=moved_together(settings["kernels"]),
     )
     by = settings["by"]
     graph = without_spellings(graph)

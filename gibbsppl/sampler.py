@@ -35,7 +35,7 @@ from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
-from gibbsppl.output.draws import ACCEPTANCE, Draws
+from gibbsppl.output.draws import STATISTICS, Draws
 from gibbsppl.predict.methods import Names, Predicting
 from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
@@ -335,7 +335,7 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         ``started`` says where the chains have started, and what has made their sweeps.
         """
         values = result.values
-        stats = {f"{ACCEPTANCE}{name}": r for name, r in result.rates.items()}
+        stats = {f"{STATISTICS[what]}{step}": r for (step, what), r in result.rates.items()}
         stats |= result.stats
         attributes = {
             "model": self.graph.name,

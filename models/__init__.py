@@ -53,6 +53,7 @@ NAMES = (
     "factor_analysis",
     "bayesian_matrix_factorisation",
     "car_disease_mapping",
+    "neural_network",
 )
 
 

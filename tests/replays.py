@@ -31,7 +31,7 @@ from gibbsppl.runtime import concave, elliptical, loops, moves, tied, walks
 from gibbsppl.runtime.draws import SMALL_SHAPE
 from gibbsppl.runtime.loops.slices import DISTANCE
 from gibbsppl.runtime.loops.walks import PROBABILITY, TAKEN
-from gibbsppl.runtime.tuning import OF_LOOPS, tuning_arrays, walk_with_rate
+from gibbsppl.runtime.tuning import OF_LOOPS, move_with_rate, tuning_arrays
 
 # How far arguments and log densities may be apart, for the size of their array; values afterwards.
 CLOSE, AFTERWARDS = 1e-10, 1e-9
@@ -107,10 +107,14 @@ def beside(sampler, state, rng, program=None):
         runner = Runner(program, tape.scope(program.module)["run"])
         runner.record(program.arguments(stream, arrays), 1, 1, outputs, kept)
         known = sampler.program.deterministics(state, sampler.constants)
+        taken = {}
         for name in outputs:
-            if (walk := walk_with_rate(name)) is not None:
-                moved = state.get("~" + walk)  # (of a random scan maybe none)
-                known[name] = np.nan if moved is None else moved.taken_rate()
+            if (move := move_with_rate(name)) is not None:
+                step, field = move
+                if step not in taken:
+                    moved = state.get("~" + step)  # (of a random scan maybe none)
+                    taken[step] = {} if moved is None else moved.taken()
+                known[name] = taken[step].get(field, np.nan)
         tape.compare_states(program, state, arrays)
         tape.note("stream at the end", stream.bit_generator.state != rng.bit_generator.state)
         for name, old, new in zip(program.module.constants, given, program.constants, strict=True):

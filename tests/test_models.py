@@ -26,6 +26,7 @@ from references import linear_regression as regression_by_quadrature
 from references import local_level as level_by_quadrature
 from references import matrix_factorisation as factorisation_by_hand
 from references import negative_binomial as counts_by_hand
+from references import neural_network as network_by_hand
 from references import ordered_probit as ordered_by_hand
 from references import poisson_factorisation as words_by_hand
 from references import poisson_tensor as tensor_by_hand
@@ -70,6 +71,7 @@ from models import (
     local_level,
     matrix_factorisation,
     negative_binomial,
+    neural_network,
     ordered_probit,
     poisson_factorisation,
     poisson_tensor,
@@ -142,6 +144,8 @@ STEPS = {
     "bayesian_matrix_factorisation": dict.fromkeys(("U", "mean_U", "V", "mean_V"), BLOCK)
     | dict.fromkeys(("precision_U", "precision_V"), ("exact", "Wishart")),
     "car_disease_mapping": {"risk": CONCAVE, "beta": CONCAVE, "tau": GAMMA},
+    "neural_network": dict.fromkeys(("tau_weight", "tau_bias", "tau_out", "tau"), GAMMA)
+    | {"weight": MOVE, "bias": MOVE, "out_weight": BLOCK, "out_bias": NORMAL},
 }
 
 # What augmentation makes of some of these steps.
@@ -163,7 +167,7 @@ MOVED_BY_SHARE = (poisson_factorisation,)
 SLOW = (
     seeds, salm, horseshoe, spike_and_slab, ordered_probit, negative_binomial,
     poisson_factorisation, poisson_tensor, car_disease_mapping, trend_seasonal, linear_mixed,
-    factorisation_machine, bayesian_lasso, bayesian_matrix_factorisation, iris,
+    factorisation_machine, bayesian_lasso, bayesian_matrix_factorisation, iris, neural_network,
 )  # fmt: skip
 
 
@@ -249,6 +253,11 @@ def walk_by_hand(name, draws=100, **form):
             return horseshoe_by_hand.run(rng, horseshoe.X, horseshoe.Y, horseshoe.COLUMNS, draws)
         case "ordered_probit":
             return ordered_by_hand.run(rng, ordered_probit.CHEESES, draws)
+        case "neural_network":
+            network = neural_network
+            return network_by_hand.run(
+                rng, network.AGES, network.LENGTHS, network.AT, draws, **form
+            )
         case "negative_binomial":
             data = negative_binomial.X, negative_binomial.BREAKS, negative_binomial.TERMS
             return counts_by_hand.run(rng, *data, draws, **form)
@@ -317,6 +326,7 @@ def test_references_of_the_other_sampler_are_within_its_errors_of_quadrature(nam
 
 WALKS = (
     "robust_regression", "bayesian_lasso", "horseshoe", "ordered_probit", "negative_binomial",
+    "neural_network",
 )  # fmt: skip
 
 
@@ -451,6 +461,7 @@ WAYS = {
     **ways_of(spike_and_slab, spike_and_slab.WAYS, spike_and_slab.REFERENCE),
     **ways_of(spike_and_slab, spike_and_slab.TIED_WAYS, spike_and_slab.TIED_REFERENCE, tied=True),
     **ways_of(dirichlet_process, dirichlet_process.WAYS, dirichlet_process.REFERENCE),
+    **ways_of(neural_network, neural_network.WAYS, neural_network.REFERENCE),
     **ways_of(iris, iris.WAYS, iris.REFERENCE),
     **ways_of(iris, iris.ways("covariance"), iris.REFERENCE, form="covariance"),
 }

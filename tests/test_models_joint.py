@@ -50,6 +50,7 @@ from models import (
     local_level,
     matrix_factorisation,
     negative_binomial,
+    neural_network,
     ordered_probit,
     poisson_factorisation,
     poisson_tensor,
@@ -219,6 +220,9 @@ SMALL = {
         tau=2,
         nu=9,
     ),
+    "neural_network": partial(
+        neural_network.model, X, Y, X[:1], units=2, prior=(3, 2), noise_prior=(3, 2)
+    ),
 }  # fmt: skip
 
 
@@ -302,6 +306,7 @@ WAYS = {
         "rates integrated out": {"collapse": ("rate",)},
         "transitions integrated out": {"collapse": ("P",)},
     },
+    "neural_network": {w: s for w, s in neural_network.WAYS.items() if s},
     "iris": {w: s for w, s in iris.WAYS.items() if s}
     | {
         "weights integrated out": {"collapse": ("weight",)},
@@ -324,6 +329,7 @@ JOINED = (
     "factorisation_machine", "salm", "robust_regression", "bayesian_lasso", "horseshoe",
     "spike_and_slab", "local_level",
     "trend_seasonal", "linear_mixed", "factor_analysis", "bayesian_matrix_factorisation",
+    "neural_network",
 )  # fmt: skip
 APART = {"blocks": False, "interweave": False}
 for joined in JOINED:

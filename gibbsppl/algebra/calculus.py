@@ -72,12 +72,12 @@ def _of_function(expr: Expr, name: str, at: tuple[Expr, ...]) -> Expr:
     terms = []
     for place, argument in enumerate(expr.args):
         if mentions(argument, (name,)):
-            by = _by_argument(expr, place)
+            by = by_argument(expr, place)
             terms.append(by(*expr.args) * _of(argument, name, at))
     return Add(*terms)
 
 
-def _by_argument(expr: Expr, place: int) -> Callable[..., Expr]:
+def by_argument(expr: Expr, place: int) -> Callable[..., Expr]:
     """The derivative of a function by the argument at a place."""
     row = FUNCTIONS.get(expr.func)
     if row is not None:

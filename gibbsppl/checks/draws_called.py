@@ -300,7 +300,7 @@ def _call(recorder: _Recorder, step: Step, count: int) -> Call:
     values = {**recorder.data, **recorder.state}
     values[name] = np.array(values[name])
     free = np.zeros(np.shape(values[name]), dtype=bool)
-    for s in step.statements:
+    for s in (s for s in step.statements if s.target.array.name == name):
         own = {**values, name: free}
         fill(s, free_elements(s, values, graph.sizes), own, graph.sizes)
     at = None

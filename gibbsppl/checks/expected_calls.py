@@ -137,7 +137,9 @@ def _function_of(step: Step) -> str | None:
 
 def _placed(call: Call, result: ArrayLike | None) -> np.ndarray | None:
     """The array after a draw, on the scale of the model; None where nothing is expected."""
-    step, found = call.step, np.asarray(result)
+    step = call.step
+    own = result[step.variables[0]] if isinstance(result, Mapping) else result
+    found = np.asarray(own)
     if step.dense:
         order = step.batch + step.dense
         shape = tuple(call.array.shape[a] for a in order)

@@ -3,7 +3,8 @@
 `source` puts a module together from a schedule; `program` says what a module defines, and loads it.
 
 - the functions ``<name>_given_rest``: `natural` parameters, `labels`, `joint` (quadratic log
-  densities; of few rows, `by_rows`), `moves` (log densities); by colour: `by_colour` (lattices),
+  densities; of few rows, `by_rows`), `moves` (log densities), `gradients` with these; by colour:
+  `by_colour` (lattices),
   `element_loops` and `columns` (multilinear forms)
 - means and modes in place of draws: `readings`; by colour: `mean_loops`
 - the sweep: `sweep`, `units` of a scan, `composed` steps of one kernel, `interweaving`; `elements`

@@ -17,7 +17,7 @@ from gibbsppl.code.places import index_text
 from gibbsppl.model.graph import Statement
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.schedule.fixed_matrices import FixedMatrices
-from gibbsppl.schedule.kinds import QuadraticDraw
+from gibbsppl.schedule.kinds import QuadraticDraw, TogetherStep
 from gibbsppl.schedule.moments import Moment, X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
@@ -136,7 +136,7 @@ def pencil_name(module: Module, step: QuadraticDraw, pencil: FixedMatrices) -> s
     return module.hoisted.add_last(("pencil", step.name), f"{joint}_pencil", code, told)
 
 
-def joint_name(module: Module, step: QuadraticDraw) -> str:
+def joint_name(module: Module, step: TogetherStep) -> str:
     """The name of the ``runtime.Joint``: the elements drawn, and the places of coefficients."""
     stem = "_".join(map(module.names.of, step.variables)) + "_joint"
 
@@ -185,12 +185,12 @@ def wanted_name(module: Module, step: QuadraticDraw, moments: Sequence[Moment]) 
     return module.hoisted.add_last(("wanted", step.name), f"{joint}_moments", code, told)
 
 
-def _writer(module: Module, step: QuadraticDraw) -> Writer:
+def _writer(module: Module, step: TogetherStep) -> Writer:
     axes = {a: n for p in step.pairs for a, n in zip(p.parameter.axes, p.sizes, strict=True)}
     return writer_of(module, step, axes)
 
 
-def _drawn(module: Module, step: QuadraticDraw, name: str) -> str:
+def _drawn(module: Module, step: TogetherStep, name: str) -> str:
     """The text of which elements of an array are drawn."""
     own = [s for s in step.statements if s.target.array.name == name]
     return " | ".join(_region(module, own, known) for known in _masks(own))

@@ -16,6 +16,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.kernels.adaptive_rejection import AdaptiveRejection
 from gibbsppl.kernels.elliptical_slice import EllipticalSlice
 from gibbsppl.kernels.exactly import Exact
+from gibbsppl.kernels.hamiltonian import HMC, NUTS
 from gibbsppl.kernels.over_relaxed import OverRelaxed
 from gibbsppl.kernels.own import Own
 from gibbsppl.kernels.proposal import Proposal
@@ -144,7 +145,8 @@ class Mix(Composite):
 
 # All kernels by name, in the order in which messages list them.
 OFFERED = (
-    Slice, EllipticalSlice, RandomWalk, AdaptiveRejection, OverRelaxed, Swap, Proposal, Exact,
+    Slice, EllipticalSlice, RandomWalk, NUTS, HMC, AdaptiveRejection, OverRelaxed, Swap, Proposal,
+    Exact,
     Cycle, Mix,
 )  # fmt: skip
 

@@ -61,8 +61,11 @@ READ: Mapping[str, Kind] = {
     "tempered": TEXT.or_none(),
 }
 
-# In sample_stats: the share of accepted steps of a random walk, by name of the moved variable.
-ACCEPTANCE = "acceptance of "
+# In sample_stats, before the name of what is moved: the share of steps that are accepted; of paths
+# by gradients the number of points, and the share that diverged.
+STATISTICS = {
+    "accepted": "acceptance of ", "points": "points of ", "diverged": "divergence of ",
+}  # fmt: skip
 
 
 def _are_dims(value: object) -> bool:
@@ -250,7 +253,10 @@ class Draws:
         if max_rows is not None and max_rows < 1:
             raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
         chosen = (names,) if isinstance(names, str) else names or tuple(self.values)
-        accepted = self._acceptance(chosen)
+        accepted = {n: float(min(m)) for n, m in self._means("accepted", chosen).items()}
+        lost = self._means("diverged", chosen)
+        points = self._means("points", chosen)
+        paths = {n: (float(max(m)), float(max(lost[n]))) for n, m in points.items()}
         try:
             blocks = tuple(block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
         except MemoryError as error:
@@ -259,20 +265,20 @@ class Draws:
                 "are: name some variables, as in summary(names=[...])."
             ) from error
         told = self.attributes.get("tempered")
-        return Summary(blocks, self.chains, self.draws, accepted, self.interrupted, told)
+        return Summary(blocks, self.chains, self.draws, accepted, self.interrupted, told, paths)
 
-    def _acceptance(self, names: Iterable[str]) -> dict[str, float]:
-        """The share of accepted steps of each random walk, over all draws, in the worst chain."""
+    def _means(self, what: str, names: Iterable[str]) -> dict[str, list[float]]:
+        """The means of a statistic of each move of some variables over the draws of each chain."""
         found = {}
         for name, rates in self.sample_stats.items():
-            moved = name.removeprefix(ACCEPTANCE)
+            moved = name.removeprefix(STATISTICS[what])
             # (a step of several arrays has the names of all)
             parts = moved.split(", ")
             is_of = any(p == n or p.startswith((f"{n}[", f"{n} ")) for p in parts for n in names)
             if moved != name and is_of and np.isfinite(rates).any():
                 # (of a chain that never came to a part of a mixture there is no share)
                 seen = (own[np.isfinite(own)] for own in rates)
-                found[moved] = float(min(own.mean() for own in seen if own.size))
+                found[moved] = [own.mean() for own in seen if own.size]
         return found
 
     def _labeller(self, name: str) -> Callable[[tuple[int, ...]], str]:

@@ -66,7 +66,8 @@ class Summary:
     ``summary["theta[3]"]["mean"]`` is one number, ``rows`` the whole table by label and column.
     ``acceptance``: for each random walk, the share of its steps that was accepted, in the chain in
     which it is smallest. ``interrupted`` says what Ctrl-C left out of the run, ``tempered`` how
-    states at powers of the likelihood were swapped.
+    states at powers of the likelihood were swapped. ``paths``: for each move along paths by
+    gradients, the mean number of points, and the share that diverged, in the worst chain of each.
     """
 
     blocks: tuple[Block, ...]
@@ -75,6 +76,7 @@ class Summary:
     acceptance: Mapping[str, float] = field(default_factory=dict)
     interrupted: str | None = None
     tempered: str | None = None
+    paths: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Two variables may label their elements alike: a scalar "x[1]", and an element of x.
@@ -278,6 +280,7 @@ def _notes(summary: Summary) -> list[str]:
             f"{_percent(LOWEST_ACCEPTANCE)}): raise warmup=, or give RandomWalk a smaller scale= "
             "with a target_accept=, from which it is adapted; make shorter steps in a Proposal."
         )
+    notes += _about_paths(summary)
     if infinite := [k for k, row in rows.items() if not math.isfinite(row["mean"])]:
         notes.append(f"Draws that are not finite: {', '.join(infinite[:5])}: no diagnostics there.")
     if kept := [b.kept for b in summary.blocks if b.kept[1] > HIGHEST_SHARE_KEPT]:
@@ -289,6 +292,22 @@ def _notes(summary: Summary) -> list[str]:
         )
     if summary.chains == 1:
         notes.append("One chain only: R-hat compares its halves. Raise chains= to compare chains.")
+    return notes
+
+
+def _about_paths(summary: Summary) -> list[str]:
+    """How long paths by gradients are, and where some left what they should follow."""
+    if not summary.paths:
+        return []
+    points = ", ".join(f"{n} {points:.1f}" for n, (points, _) in summary.paths.items())
+    notes = [f"Points of a path (in the longest chain): {points}."]
+    if lost := {n: share for n, (_, share) in summary.paths.items() if share > 0}:
+        told = ", ".join(f"{n} {_percent(share)}" for n, share in lost.items())
+        notes.append(
+            f"Paths diverged (in the worst chain): {told}. The density is too steep there for the "
+            "steps, and may be seen too little of: raise target_accept=, or write the model so "
+            "that scales of effects do not depend on others (non-centred)."
+        )
     return notes
 
 

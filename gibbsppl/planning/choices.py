@@ -6,7 +6,7 @@ kernel does not apply to that variable, and what does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gibbsppl.derive.conditionals import Derived
@@ -22,6 +22,8 @@ from gibbsppl.schedule.composed import Composed, Turn
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
+
+Drawn = Derived | Scan | ChainConditional
 
 
 def steps_by_kernel(
@@ -47,6 +49,44 @@ def steps_by_kernel(
     found: tuple[tuple[Step, ...], Turn] = kernel.steps(
         Asked(make, graph, derived, model.data, control.blocks.elements)
     )
+    return found
+
+
+def steps_moved_together(
+    make: Made,
+    graph: Graph,
+    drawn: Sequence[Drawn | Step],
+    control: Control,
+    model: Rewritten,
+) -> list[Drawn | Step]:
+    """What is drawn in a stage, one step in place of the variables that a kernel moves together.
+
+    An error if some of these are drawn elsewhere.
+    """
+    found: list[Drawn | Step] = list(drawn)
+    whole = {p.name: p.of for p in model.parts}
+    for names in control.together:
+        own = [d for d in found if not isinstance(d, Step)
+               and whole.get(n := d.statement.target.array.name, n) in names]  # fmt: skip
+        if not own:
+            continue
+        here = {whole.get(n := d.statement.target.array.name, n) for d in own}
+        if missing := [n for n in names if n not in here]:
+            raise CompileError(
+                f"kernels[{names!r}]: {missing[0]} is not drawn in the same graph as "
+                f"{min(here)}, so that no kernel can move both; name each alone."
+            )
+        first = own[0]
+        if isinstance(first, Scan | ChainConditional) or (len(own) > 1 and any(
+            isinstance(d, Scan | ChainConditional) for d in own
+        )):
+            continue  # (refused by `steps_by_kernel`)
+        statements = tuple(d.statement for d in own)
+        elements = control.blocks.elements
+        asked = Asked(make, graph, first, model.data, elements, statements)
+        step = control.kernels[names[0]].step(asked)
+        found[found.index(first)] = step
+        found = [d for d in found if d not in own]
     return found
 
 

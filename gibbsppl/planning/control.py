@@ -17,7 +17,8 @@ class Control:
     """The user's settings of a schedule: order, scan, kernels by variable, and blocks.
 
     ``blocks`` says which variables are drawn jointly, or one element after the other. ``proposes``:
-    blocks may be moved by proposals in place of exact draws of their parts.
+    blocks may be moved by proposals in place of exact draws of their parts. ``together``: variables
+    that are moved together by a kernel.
     """
 
     order: tuple[str, ...] = ()
@@ -25,6 +26,7 @@ class Control:
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
     blocks: Blocks = field(default_factory=Blocks)
     proposes: bool = False
+    together: tuple[tuple[str, ...], ...] = ()
 
     def kernel_of(self, statement: Statement, parts: Iterable[StandIn]) -> Kernel | None:
         """The kernel named for the array of a statement, or for the whole array if it is a part."""

@@ -14,7 +14,6 @@ from typing import Any
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.kernels.corrected import CorrectedDraw
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.modal import ModalMove
@@ -22,7 +21,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.corrections import without_corrections
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
-from gibbsppl.planning.choices import steps_by_kernel
+from gibbsppl.planning.choices import steps_by_kernel, steps_moved_together
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.corrected import corrected
 from gibbsppl.planning.interweaving import free_by_interweaving, interwoven_by_name, wanted
@@ -127,7 +126,7 @@ def _once_more(interwoven: NonCentred, data: Mapping[str, Any]) -> Step | None:
 
 def _joined(
     graph: Graph, derived: Sequence[Derived | Scan], model: Rewritten, control: Control
-) -> tuple[list[Drawn | ModalMove | CorrectedDraw], tuple[TooLarge, ...]]:
+) -> tuple[list[Drawn | Step], tuple[TooLarge, ...]]:
     """The conditionals of a stage, chains and blocks as one each, the largest first.
 
     And blocks that would be too large. Variables with a kernel of the user's, or to be drawn by
@@ -144,11 +143,12 @@ def _joined(
     lacking = any(s.graph.marginals for s in (*model.stages, *model.branches))
     proposes = control.proposes and not lacking
     recentred = {n for i in model.interwoven if i.what != "scale" for n in i.variables}
-    together: Sequence[Drawn | ModalMove | CorrectedDraw] = drawn
+    proposed: Sequence[Drawn | Step] = drawn
     if plain is not graph:
-        together = corrected(graph, drawn, model)
+        proposed = corrected(graph, drawn, model)
     elif proposes:
-        together = with_modal(graph, drawn, model.data, asked, recentred)
+        proposed = with_modal(graph, drawn, model.data, asked, recentred)
+    together = steps_moved_together(maker_of(graph), graph, proposed, control, model)
     # (what is proposed beside all draws comes after these)
     drawn_in_turn = [d for d in together if not (isinstance(d, ModalMove) and d.last)]
     beside = [d for d in together if isinstance(d, ModalMove) and d.last]
@@ -161,14 +161,14 @@ def _within_sweep(model: Rewritten) -> frozenset[str]:
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
 
 
-def _names(drawn: Drawn | ModalMove | CorrectedDraw) -> set[str]:
+def _names(drawn: Drawn | Step) -> set[str]:
     """The arrays that are drawn by a step."""
     if isinstance(drawn, Step | ChainConditional):
         return {s.target.array.name for s in drawn.statements}
     return {drawn.statement.target.array.name}
 
 
-def _size(graph: Graph, drawn: Drawn | ModalMove | CorrectedDraw) -> int:
+def _size(graph: Graph, drawn: Drawn | Step) -> int:
     """The number of elements that are drawn by a step."""
     if isinstance(drawn, Step | ChainConditional):
         return sum(count_of(graph, s) for s in drawn.statements)

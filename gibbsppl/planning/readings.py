@@ -17,6 +17,7 @@ import sympy as sp
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim, Expr, mentions
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.gradients import Slopes
 from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.match_results import Conditional, NotConjugate
@@ -43,7 +44,7 @@ from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.mean_loops import mean_loop
 from gibbsppl.schedule.moments import Asked, By, Refused
 from gibbsppl.schedule.precisions import is_data_of
-from gibbsppl.schedule.steps import Drawable, Step
+from gibbsppl.schedule.steps import OfOne, Step
 from gibbsppl.schedule.sweeps import Schedule
 
 
@@ -97,6 +98,8 @@ class _Reading:
     def of(cls, schedule: Schedule, by: Mapping[str, By]) -> _Reading:
         """The readings of a schedule in one graph."""
         found = cls(schedule, by)
+        for step in schedule.steps:
+            found.check_kernel(step)
         for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
             if found.how(step) == "mean":
                 try:
@@ -114,6 +117,16 @@ class _Reading:
                 "name the same for all of them, or keep them apart by blocks=."
             )
         return found.pop()
+
+    def check_kernel(self, step: Step) -> None:
+        """Raise an error for variables that are moved by their gradient, which is not averaged."""
+        if isinstance(step.conditional, Slopes):
+            names = ", ".join(step.variables)
+            raise CompileError(
+                f"kernels: {step.asked} moves {names} by the gradient of the log density, and by= "
+                "needs expectations of what draws are made of; leave "
+                f"{names} out of kernels=, or leave by= out."
+            )
 
     def error(self, step: Step, refused: Refused) -> CompileError:
         """The refusal to read a step otherwise than by draws."""
@@ -157,8 +170,9 @@ class _Reading:
             and all(_said_of(g, n) == _said_of(inner, n) for n in s.variables)
         ]  # fmt: skip
 
-    def _conditional(self, step: Step, q: Expectation) -> Drawable:
+    def _conditional(self, step: Step, q: Expectation) -> OfOne | Quadratic:
         """The conditional of a step given the moments of all else."""
+        assert not isinstance(step.conditional, Slopes)  # (`check_kernel`)
         own = self.averages.get(step.name)
         if isinstance(step.conditional, Scan):
             assert isinstance(own, Labels)
@@ -223,7 +237,7 @@ class _Reading:
         )
 
     def _made(
-        self, step: Step, conditional: Drawable, graph: Graph, data: Mapping[str, Any]
+        self, step: Step, conditional: OfOne | Quadratic, graph: Graph, data: Mapping[str, Any]
     ) -> Step:
         """The step of a conditional, as the one that it stands for."""
         if isinstance(conditional, Quadratic):

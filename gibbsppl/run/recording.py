@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import RunError, did_you_mean
-from gibbsppl.runtime.tuning import walk_with_rate
+from gibbsppl.runtime.trajectories import Trajectory
+from gibbsppl.runtime.tuning import move_with_rate
 from gibbsppl.runtime.walks import Walk
 
 Array = NDArray[Any]
@@ -114,8 +115,8 @@ def left_out_told(names: Sequence[str], needed: Mapping[str, int]) -> str | None
     )
 
 
-def walks_of(program: Program, state: State) -> dict[str, Walk]:
-    """The tuning of random walks that have made a step, by the name of the step."""
+def walks_of(program: Program, state: State) -> dict[str, Walk | Trajectory]:
+    """The tuning of moves that count what they accept and have made one, by name of the step."""
     return {name: state["~" + name] for name in program.walks if "~" + name in state}
 
 
@@ -126,7 +127,7 @@ class Recorder:
     They are allocated at the first draw: a start given as a whole number says nothing of its kind.
     ``types``: the types of what is known to be whole; ``lost``: the first variable of which a
     draw is not what was recorded, as the type of its array does not hold it.
-    ``rates``: for each random walk, the share of its steps since the draw before that it accepted.
+    ``rates``: statistics of moves by step and field, each the mean since the draw before.
     """
 
     program: Program
@@ -139,7 +140,7 @@ class Recorder:
     from_state: Aimed = field(default_factory=list)
     derived: Aimed = field(default_factory=list)
     lost: str | None = None
-    rates: dict[str, Array] = field(default_factory=dict)
+    rates: dict[tuple[str, str], Array] = field(default_factory=dict)
 
     def deferred_in(self, draw: int) -> tuple[str, ...]:
         """The deferred steps that the sweep of a draw (1 is the first) carries out.
@@ -176,9 +177,9 @@ class Recorder:
         return [self._place(name, a)[number, following] for name, a in arrays.items()]
 
     def _place(self, name: str, array: Array) -> Array:
-        """Where the draws of an array go, or the rates of a walk."""
-        if (walk := walk_with_rate(name)) is not None:
-            return self._rates_of(walk)
+        """Where the draws of an array go, or the statistics of a move."""
+        if (move := move_with_rate(name)) is not None:
+            return self._rates_of(*move)
         found = self.values.get(name)
         return np.empty((self.size[0], 0, *array.shape), array.dtype) if found is None else found
 
@@ -196,13 +197,14 @@ class Recorder:
 
     def _store_rates(self, number: int, state: State) -> None:
         for name, walk in walks_of(self.program, state).items():
-            self._rates_of(name)[number, self.drawn] = walk.taken_rate()
+            for what, value in walk.taken().items():
+                self._rates_of(name, what)[number, self.drawn] = value
 
-    def _rates_of(self, walk: str) -> Array:
-        """The rates of a walk in all chains."""
-        if walk not in self.rates:
-            self.rates[walk] = np.full(self.size, np.nan)
-        return self.rates[walk]
+    def _rates_of(self, step: str, what: str) -> Array:
+        """A statistic of a move in all chains."""
+        if (step, what) not in self.rates:
+            self.rates[step, what] = np.full(self.size, np.nan)
+        return self.rates[step, what]
 
     def _aim(self, number: int, state: State) -> None:
         """Find the array that each name goes to in this chain."""

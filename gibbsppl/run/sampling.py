@@ -78,9 +78,9 @@ class RunResult:
 
     ``seconds`` are those of warm-up and of sampling. ``interrupted`` says what Ctrl-C left out,
     ``None`` after a whole run; the last of ``chains`` is then where it was last checked. ``rates``
-    are the shares of accepted steps of random walks, by step, with axes (chain, draw). In a chain
-    that ended, all variables belong together; in one that was stopped, those of deferred steps that
-    were not recorded have old values, which no draw reads.
+    are statistics of moves, by step and field, with axes (chain, draw): the share of accepted
+    steps, say. In a chain that ended, all variables belong together; in one that was stopped, those
+    of deferred steps that were not recorded have old values, which no draw reads.
     ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
     one for each draw.
     """
@@ -91,7 +91,7 @@ class RunResult:
     thin: int
     seconds: tuple[float, float]
     interrupted: str | None = None
-    rates: Mapping[str, Array] = field(default_factory=dict)
+    rates: Mapping[tuple[str, str], Array] = field(default_factory=dict)
     left_out: str | None = None
     stats: Mapping[str, Array] = field(default_factory=dict)
 
@@ -216,7 +216,7 @@ class _Run:
         self.seconds[0] += warm - started
         moves.freeze(chain.state)
         for walk in walks_of(self.program, chain.state).values():
-            walk.taken_rate()  # (what was accepted in warm-up is not counted)
+            walk.taken()  # (what was accepted in warm-up is not counted)
         self.save(chain)  # a replay from before would adapt again
         recorded = partial(self.engine.draws, chain, self.recorder, number, self.thin)
         while self.recorder.drawn < self.recorder.size[1]:

@@ -14,9 +14,8 @@ All that a generated module calls is exported here. The rooms:
   matrices, `pencils`; `by_rows`, of few rows and many columns; `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks and those by
-  joint draws that are `corrected`, `walks`,
-  `swaps`, `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour,
-  one by one: `selections`
+  joint draws that are `corrected`, `walks`, `trajectories` by gradients, `swaps`, `over_relaxed`,
+  `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
@@ -253,6 +252,7 @@ from gibbsppl.runtime.tied import (
     slice_tied,
     turned,
 )
+from gibbsppl.runtime.trajectories import hmc, nuts, trajectory_of
 from gibbsppl.runtime.truncated import (
     truncated_beta,
     truncated_exponential,
@@ -333,6 +333,7 @@ __all__ = [
     "generalized_inverse_gaussian",
     "geometric",
     "half_normal",
+    "hmc",
     "inner",
     "inside",
     "inverse",
@@ -388,6 +389,7 @@ __all__ = [
     "normal",
     "normal_cdf",
     "normal_log_cdf",
+    "nuts",
     "of_arrays",
     "over_relaxed_mvnormal",
     "over_relaxed_normal",
@@ -488,6 +490,7 @@ __all__ = [
     "sum_rows",
     "swap",
     "tables",
+    "trajectory_of",
     "truncated_beta",
     "truncated_beta_prime",
     "truncated_exponential",

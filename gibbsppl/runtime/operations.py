@@ -98,6 +98,8 @@ DRAWS: Mapping[str, float] = {
 NORMAL, UNIFORM, CALL = 12, 6, 40
 # Newton steps to a mode from a centre that warm-up has learnt; the results of a proposal about it.
 NEWTON_STEPS, RESULTS = 2.5, 5
+# Points of a path by gradients, most often; what each takes, whatever its elements.
+POINTS_OF_PATH, POINT = 8, 340
 # A Polya-Gamma number of one trial, and of many.
 ONE_TRIAL, MANY_TRIALS = 175, 1400
 
@@ -218,6 +220,14 @@ def _modal(of: Callable[..., Any]) -> Kernel:
     return Kernel(operations, 2.0, NEWTON_STEPS)
 
 
+def _trajectory(now: Given, *_: Given) -> Any:
+    """Momenta are drawn once; at each point positions move, and ends are compared.
+
+    (Between bounds functions of each element come to this, about 80.)
+    """
+    return CALL + now.count * NORMAL + POINTS_OF_PATH * (POINT + now.count * 9)
+
+
 def _each(operations: float) -> Kernel:
     """A kernel that goes through its first argument, or result, once."""
     return Kernel(lambda first, *_: CALL + first.count * operations)
@@ -260,6 +270,8 @@ KERNELS: Mapping[str, Kernel] = {
     "modal_blocks": _modal(_blocks),
     "modal_band": _modal(_band),
     "modal_sparse": _modal(_sparse),
+    "nuts": Kernel(_trajectory, POINTS_OF_PATH),
+    "hmc": Kernel(_trajectory, POINTS_OF_PATH),
     "swap": Kernel(lambda now, *_: CALL + now.count * 4, 2),
     # of vectors and matrices
     "dirichlet": _each(66),

@@ -1,7 +1,8 @@
 """The tuning of moves as arrays that loops read and change, and back.
 
 In a state, tuning is under names that start with ``"~"``: of slices a `Width`, of random walks a
-`Walk`. In loops it is a few arrays each, and one number that says whether warm-up lasts.
+`Walk`, of paths a `Trajectory`. In loops it is a few arrays each, and one number that says whether
+warm-up lasts.
 
 >>> state = {"~x": Width(np.array(2.0), moves=3)}
 >>> arrays = tuning_arrays(state, {width_of("x"): (), moves_of("x"): (), ADAPTING: ()})
@@ -22,6 +23,7 @@ import numpy as np
 
 from gibbsppl.runtime.modal import Approximation
 from gibbsppl.runtime.moves import Width
+from gibbsppl.runtime.trajectories import Trajectory
 from gibbsppl.runtime.types import Array
 from gibbsppl.runtime.walks import Walk
 
@@ -32,13 +34,17 @@ ACCEPTED, PROPOSED = "accepted", "proposed"
 # Those that walks of vectors have besides, for each vector.
 MEAN, COVARIANCE, FACTOR, SHAPED = "mean", "covariance", "factor", "shaped"
 OF_VECTORS = (MEAN, COVARIANCE, FACTOR, SHAPED)
+# Those that a `Trajectory` has besides the target, whether it adapts, and what was accepted.
+LEARNS, SCALES, SUMS, POINTS, DIVERGED = "learnt", "scale", "moments", "points", "diverged"
 # Those of an `Approximation`: where Newton steps begin, the share of accepted proposals; in loops
 # also the entries of the precision, the last vector, and what holds on of these.
 CENTRE, SHARE, ENTRIES, LAST, PLACED = "centre", "share", "entries", "last", "placed"
 OF_LOOPS = (ENTRIES, LAST, PLACED)
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
-# What has the share of the steps of a walk that were accepted since the draw before.
-RATE = ".rate"
+# What has the mean of a field over the moves since the draw before.
+RATES: Mapping[str, str] = {
+    ACCEPTED: ".rate", POINTS: ".rate_of_points", DIVERGED: ".rate_of_divergence",
+}  # fmt: skip
 
 
 def width_of(step: str) -> str:
@@ -56,14 +62,21 @@ def field_of(step: str, field: str) -> str:
     return f"~{step}.{field}"
 
 
-def rate_of(step: str) -> str:
-    """The name of the share of accepted steps that is recorded with a draw."""
-    return f"~{step}{RATE}"
+def rate_of(step: str, field: str = ACCEPTED) -> str:
+    """The name of the mean of a field that is recorded with a draw."""
+    return f"~{step}{RATES[field]}"
 
 
-def walk_with_rate(name: str) -> str | None:
-    """The step whose share of accepted steps has a name; None of other names."""
-    return name[1 : -len(RATE)] if name.startswith("~") and name.endswith(RATE) else None
+def move_with_rate(name: str) -> tuple[str, str] | None:
+    """The step and the field whose mean has a name; None of other names.
+
+    >>> move_with_rate("~x.rate"), move_with_rate("x")
+    (('x', 'accepted'), None)
+    """
+    for field, ending in RATES.items():
+        if name.startswith("~") and name.endswith(ending):
+            return name[1 : -len(ending)], field
+    return None
 
 
 def tuning_arrays(
@@ -101,8 +114,23 @@ def put_tuning(state: dict[str, Any], arrays: Mapping[str, Array]) -> None:
             state[step] = Width(np.array(values), moves, adapting)
         elif what == SCALE:
             state[step] = _walk(step, arrays)
+        elif what == LEARNS:
+            state[step] = _trajectory(step, arrays)
         elif what == CENTRE:
             state[step] = _approximation(step, arrays)
+
+
+def _trajectory(step: str, arrays: Mapping[str, Array]) -> Trajectory:
+    """What loops have left of what is learnt of paths."""
+    learnt, scale, moments = (
+        np.array(arrays[f"{step}.{f}"], dtype=float) for f in (LEARNS, SCALES, SUMS)
+    )
+    target, adapts, accepted, proposed, points, diverged = (
+        arrays[f"{step}.{field}"]
+        for field in (TARGET, ADAPTS, ACCEPTED, PROPOSED, POINTS, DIVERGED)
+    )
+    counts = float(accepted), int(proposed), float(points), float(diverged)
+    return Trajectory(learnt, scale, moments, float(target), bool(adapts), *counts)
 
 
 def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:

@@ -57,6 +57,10 @@ class Counts:
         self.accepted, self.proposed = 0.0, 0
         return rate
 
+    def taken(self) -> dict[str, float]:
+        """What is recorded with a draw, by field: the share of steps accepted."""
+        return {"accepted": self.taken_rate()}
+
 
 @dataclass(slots=True)
 class Walk(Counts):

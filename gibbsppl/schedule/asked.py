@@ -27,7 +27,8 @@ Made = Callable[[Derived | Scan | ChainConditional], Step]
 class Asked:
     """A conditional for which a kernel is asked, with its graph, data and maker of steps.
 
-    ``by_element`` are the arrays whose elements are to be drawn one after the other. ``reason``
+    ``by_element`` are the arrays whose elements are to be drawn one after the other, ``together``
+    the statements that are to be moved together, if not only that of the conditional. ``reason``
     says why a kernel is used that the user has not asked for.
     """
 
@@ -36,12 +37,19 @@ class Asked:
     derived: Derived
     data: Mapping[str, Any]
     by_element: frozenset[str]
+    together: tuple[Statement, ...] = ()
     reason: str = ""
 
     @property
     def name(self) -> str:
         """The name of the array that is drawn."""
         return str(self.derived.statement.target.array.name)
+
+    @property
+    def key(self) -> str | tuple[str, ...]:
+        """The name of the array that is drawn, or the names of several."""
+        names = tuple(dict.fromkeys(s.target.array.name for s in self.together))
+        return names if len(names) > 1 else self.name
 
     @property
     def default(self) -> str:

@@ -20,7 +20,8 @@ class Kernel:
     elements of one colour may be moved at once. ``takes_all``: all elements of a step are moved as
     one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
     probabilities of steps between labels are known. ``by_element``: all elements are moved as one
-    array, but each is accepted alone. ``proposals``: so many are made in each sweep.
+    array, but each is accepted alone. ``takes_several``: several arrays may be moved together, and
+    all statements of one always are. ``proposals``: so many are made in each sweep.
     ``by_log_density``: with its default settings it may move any real variable that is in no
     family, by its log density. ``is_beside``: nobody has asked for it; the default draw is there,
     too.
@@ -34,6 +35,7 @@ class Kernel:
     accepts = False
     enumerates = False
     by_element = False
+    takes_several = False
     proposals: int = 1
     by_log_density = False
     is_beside = False

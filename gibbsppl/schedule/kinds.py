@@ -120,21 +120,30 @@ class FamilyDraw(ChangedDraw):
         yield from (e for n in read & set(arrays) for e in arrays[n].expressions)
 
 
-class QuadraticDraw(Step):
+class TogetherStep(Step):
+    """A step that draws or moves all elements of several arrays as one vector.
+
+    ``pairs`` are natural parameters of pairs of elements; ``layout`` says how the precision matrix
+    is factorised; with a ``pencil`` it is diagonalised once instead. Arrays that come ``last`` are
+    its border, if there are any.
+    """
+
+    __slots__ = ()
+    pairs: tuple[Pair, ...]
+    layout: str
+    pencil: FixedMatrices | None
+
+
+class QuadraticDraw(TogetherStep):
     """A draw of all elements of several arrays, whose log density is quadratic in them.
 
-    ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
-    the precision matrix is factorised; with a ``pencil`` it is diagonalised once instead. Arrays
-    that come ``last`` are its border, if there are any.
+    ``linear`` and ``squares`` have a natural parameter for each of the arrays.
     """
 
     __slots__ = ()
     conditional: Quadratic
     linear: tuple[NaturalParameter, ...]
     squares: tuple[NaturalParameter, ...]
-    pairs: tuple[Pair, ...]
-    layout: str
-    pencil: FixedMatrices | None
 
 
 class LabelDraw(Single):

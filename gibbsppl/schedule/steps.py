@@ -16,6 +16,7 @@ from gibbsppl.algebra.supports import Support
 from gibbsppl.derive.changes import Change
 from gibbsppl.derive.colours import Colours, OneByOne, colours_told
 from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.gradients import Slopes
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
@@ -32,7 +33,7 @@ from gibbsppl.schedule.parameters import Bound, NaturalParameter
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
 # A conditional from which a step draws.
 OfOne = Conditional | FiniteConditional | ChainConditional | LogConcave | NotConjugate | Scan
-Drawable = OfOne | Quadratic
+Drawable = OfOne | Quadratic | Slopes
 # A formula: what comes before its parts, the parts, what comes after.
 Formula = tuple[str, list[str], str]
 

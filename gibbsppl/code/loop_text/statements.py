@@ -55,6 +55,16 @@ PROTOCOLS: Mapping[str, Protocol] = {
         of_vectors=True,
     ),
     **{
+        name: Protocol(
+            "trajectory_work",
+            "trajectory_start",
+            f"{name}_next",
+            told=("trajectory_accept", "trajectory_points", "trajectory_diverged"),
+            of_vectors=True,
+        )
+        for name in ("nuts", "hmc")
+    },
+    **{
         f"modal_{layout}": Protocol(
             "modal_work",
             "modal_start",

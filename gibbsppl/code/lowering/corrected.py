@@ -41,7 +41,7 @@ def lower_corrected(w: Workshop, step: QuadraticDraw, terms: Sequence[Contributi
             put_values(w, joint, own, now)
     w.add(Choice(Element(taken), (tuple(back), ())))
     w.add(Add(accepted.array, (), Element(taken), ()), Add(proposed.array, (), ONE, ()))
-    w.walks[step.name] = None
+    w.walks[step.name] = ()
 
 
 def _correction(w: Workshop, name: str, terms: Sequence[Contribution]) -> Element:

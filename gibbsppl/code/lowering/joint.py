@@ -261,7 +261,7 @@ def _draw(
 
 def take_values(w: Workshop, joint: Joint, own: Drawn, into: str) -> None:
     """The elements of one array that are drawn, at their places among all drawn."""
-    target, value, over = _placed(w, joint, own)
+    target, value, over = placed(w, joint, own)
     w.add(Store(Element(into, (target,)), Element(own.name, value), over))
 
 
@@ -269,11 +269,11 @@ def put_values(
     w: Workshop, joint: Joint, own: Drawn, values: str, into: str | None = None
 ) -> None:
     """The values of one array, where they belong: in the array, or in another one."""
-    place, indices, over = _placed(w, joint, own)
+    place, indices, over = placed(w, joint, own)
     w.add(Store(Element(into or own.name, indices), Element(values, (place,)), over))
 
 
-def _placed(
+def placed(
     w: Workshop, joint: Joint, own: Drawn
 ) -> tuple[Expr, tuple[Expr, ...], tuple[Span, ...]]:
     """The places of an array's elements among all drawn, and in the array, along spans."""

@@ -106,7 +106,7 @@ def lower_modal(
         Add(proposed.array, (), ONE, ()),
         Store(share, Element(learnt)),
     )
-    w.walks[step.name] = None
+    w.walks[step.name] = ()
 
 
 def _density(

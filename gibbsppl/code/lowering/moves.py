@@ -88,7 +88,7 @@ def lower_walk(w: Workshop, step: DensityDraw, scale: float | None, target: floa
         outputs=(taken, probability),
         around=(before, after),
     )
-    w.walks[step.name] = None
+    w.walks[step.name] = ()
 
 
 def _by_element(

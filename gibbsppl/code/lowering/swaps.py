@@ -52,4 +52,4 @@ def lower_swaps(w: Workshop, step: DensityDraw, proposals: int) -> None:
             Add(accepted.array, (), Element(taken), ()),
             Add(proposed.array, (), Element(made), ()),
         )
-    w.walks[step.name] = None
+    w.walks[step.name] = ()

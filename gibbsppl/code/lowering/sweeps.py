@@ -5,7 +5,7 @@ Comes in: a `Schedule` and its data. Goes out: a `Sweep`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import Any
 
@@ -98,9 +98,10 @@ def _monitored(w: Workshop) -> tuple[str, ...]:
     for d in functions:
         value = w.expr(renamed_apart(d.value, d.dims))
         w.add(Let(d.name, tuple(map(w.span, d.dims)), value))
-    for name in w.walks:
-        w.add(*_rate(name))
-    return (*(d.name for d in functions), *map(rate_of, w.walks))
+    rates = [rate_of(name, field) for name, more in w.walks.items() for field in (ACCEPTED, *more)]
+    for name, more in w.walks.items():
+        w.add(*_rates(name, (ACCEPTED, *more)))
+    return (*(d.name for d in functions), *rates)
 
 
 def _lower_deferred(w: Workshop, turn: Turn, put_off: tuple[str, ...]) -> None:
@@ -142,12 +143,15 @@ def _lower_with_others(w: Workshop, step: Step) -> None:
     renew_forms(w, steps)
 
 
-def _rate(step: str) -> tuple[Statement, ...]:
-    """The share of the steps of a walk that were accepted since it was last recorded."""
-    accepted, proposed = (Element(field_of(step, field)) for field in (ACCEPTED, PROPOSED))
-    share = Apply("/", (accepted, proposed))
-    value = Apply("where", (Apply("below", (ZERO, proposed)), share, Number(nan)))
-    return Let(rate_of(step), (), value), Store(accepted, ZERO), Store(proposed, ZERO)
+def _rates(step: str, fields: Sequence[str]) -> Iterator[Statement]:
+    """The means of fields over the moves since they were last recorded: what was accepted, say."""
+    proposed = Element(field_of(step, PROPOSED))
+    for field in fields:
+        own = Element(field_of(step, field))
+        mean = Apply("/", (own, proposed))
+        value = Apply("where", (Apply("below", (ZERO, proposed)), mean, Number(nan)))
+        yield from (Let(rate_of(step, field), (), value), Store(own, ZERO))
+    yield Store(proposed, ZERO)
 
 
 def arrays_of(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:

@@ -47,7 +47,7 @@ def lower_vector_walk(
     w.add(Let(known, (), Number(nan)))
     with w.inside(*apart):
         _one(w, step, chosen, along, walk, known)
-    w.walks[step.name] = None
+    w.walks[step.name] = ()
 
 
 def _spans(
