@@ -58,10 +58,9 @@ over to other machines.
 """
 LEFT_OUT = """\
 
-Where a step moves by slices, what is drawn depends on what was drawn before; elsewhere nothing is
-left to tune.
-
 ## Left out
+
+Posteriors of which posteriordb publishes moments, too:
 
 | posterior | why |
 | --- | --- |
@@ -69,8 +68,9 @@ left to tune.
 LONG_ENOUGH = 0.5  # seconds
 # Of posteriors with published references, those that are not here, and why.
 WITHOUT = {
-    "gp_pois_regr-gp_pois_regr": "can be written, but its default sampler does not mix: the values "
-    "of the curve are drawn one by one, given a covariance matrix that is all but singular",
+    "gp_pois_regr-gp_pois_regr": "can be written, but does not mix: the values of the curve are "
+    "drawn one by one, given a covariance matrix that is all but singular, and the length scale "
+    "given the curve; with `EllipticalSlice` for the curve the length scale still does not move",
     "hudson_lynx_hare-lotka_volterra, one_comp_mm_elim_abs, twocpt_pk_ode": "a differential "
     "equation is solved, for which the language has no word",
     "earnings (8), nes (9), kidscore_mom_work, kilpisjarvi, sesame, radon_all": "the data were not "
@@ -149,9 +149,9 @@ def page():
     found = json.loads(MEASURED.read_text(encoding="utf-8"))
     lines = [HEAD.format(count=len(POSTERIORS))]
     for name, posterior in POSTERIORS.items():
-        rates = found[name]
-        cells = [f"{rates[side]:,.0f}" for side in ("gibbsppl", "NUTS")]
-        cells.append(f"{rates['gibbsppl'] / rates['NUTS']:.3g}")
+        rates = found.get(name, {})
+        cells = [f"{rates[side]:,.0f}" for side in rates] or ["not measured"] * 2
+        cells.append(f"{rates['gibbsppl'] / rates['NUTS']:.3g}" if rates else "")
         words = drawn(gp.compile(posterior.model())).replace("|", "\\|")
         lines.append(f"| {name} | {words} | {' | '.join(cells)} |\n")
     lines.append(LEFT_OUT)
