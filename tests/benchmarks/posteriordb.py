@@ -30,7 +30,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import posteriordb_by_nuts as by_nuts
 
 import gibbsppl as gp
-from gibbsppl.explain.schedule_text import name_of, owner_of
+from gibbsppl.explain.schedule_text import held_told, name_of, owner_of
+from gibbsppl.model.graph_views import full_notation
 from gibbsppl.output.diagnostics import ess_bulk
 from models.posteriordb import POSTERIORS
 
@@ -73,7 +74,7 @@ WITHOUT = {
     "given the curve; with `EllipticalSlice` for the curve the length scale still does not move",
     "hudson_lynx_hare-lotka_volterra, one_comp_mm_elim_abs, twocpt_pk_ode": "a differential "
     "equation is solved, for which the language has no word",
-    "earnings (8), nes (9), kidscore_mom_work, kilpisjarvi, sesame, radon_all": "the data were not "
+    "earnings (7), nes (9), kidscore_mom_work, kilpisjarvi, sesame, radon_all": "the data were not "
     "to be had as text",
     "bball_drive (2), hmm_example, diamonds, mcycle_gp, heaps (4)": "the data, as the published "
     "programs prepare them, were not to be had as text",
@@ -140,8 +141,18 @@ def measure(names, seed=1):
 
 def drawn(sampler):
     """How each variable is drawn: the words of the schedule."""
-    schedule = sampler.schedule
-    return "; ".join(f"{name_of(s, schedule)}: {owner_of(s, schedule)}" for s in schedule.steps)
+    schedule, notation = sampler.schedule, full_notation(sampler.schedule.whole)
+    told = []
+    for step in schedule.steps:
+        held = held_told(step, schedule, notation)
+        words = f"{name_of(step, schedule)}: {owner_of(step, schedule)}"
+        told.append(f"{words} ({held})" if held else words)
+    return "; ".join(told)
+
+
+def ratio_of(ratio):
+    """A ratio to two or three digits."""
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def page():
@@ -151,7 +162,7 @@ def page():
     for name, posterior in POSTERIORS.items():
         rates = found.get(name, {})
         cells = [f"{rates[side]:,.0f}" for side in rates] or ["not measured"] * 2
-        cells.append(f"{rates['gibbsppl'] / rates['NUTS']:.3g}" if rates else "")
+        cells.append(ratio_of(rates["gibbsppl"] / rates["NUTS"]) if rates else "")
         words = drawn(gp.compile(posterior.model())).replace("|", "\\|")
         lines.append(f"| {name} | {words} | {' | '.join(cells)} |\n")
     lines.append(LEFT_OUT)
