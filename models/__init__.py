@@ -7,9 +7,10 @@ Each file is also a program's input: ``python -m gibbsppl run models/rats.py``. 
 - ``quantities(draws)``, the scalars of interest as arrays over (chain, draw);
 - ``REFERENCE``: for each of them the posterior mean and its Monte Carlo error (0 if exact).
 
-``reuters`` is no model but the counts of words that models share. Where a model has ``WAYS``, they
-are samplers of the same posterior: keyword arguments of ``gp.compile`` by name; ``TIED_WAYS`` and
-``TIED_REFERENCE`` are of ``model(tied=True)``. A file is imported when it is asked for.
+`bugs` and `posteriordb` are collections, with tables of their own. ``reuters`` is no model but the
+counts of words that models share. Where a model has ``WAYS``, they are samplers of the same
+posterior: keyword arguments of ``gp.compile`` by name; ``TIED_WAYS`` and ``TIED_REFERENCE`` are of
+``model(tied=True)``. A file is imported when it is asked for.
 """
 
 from importlib import import_module

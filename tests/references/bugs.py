@@ -3,7 +3,7 @@
 An error of a mean is its Monte Carlo standard error; one of an sd comes from the fourth moment, by
 the delta method: ``sd * sqrt((kurtosis - 1) / (4 n))``, where n is the number of independent
 draws that would do as well. For a reference that is ``(sd / mcse)**2``, and its kurtosis is taken
-from the draws.
+from the draws. Where a reference has a ``rounding``, its sd may be nearer by so much.
 """
 
 from dataclasses import dataclass
@@ -32,9 +32,10 @@ def distance(values, reference):
         return Distance(np.inf, np.inf)
     kurtosis = np.mean((values - values.mean()) ** 4) / values.var() ** 2
     of_sd = sd * np.sqrt((kurtosis - 1) / 4) * (mcse / sd)
+    apart = max(abs(found - sd) - reference.get("rounding", 0), 0)
     return Distance(
         float(abs(values.mean() - mean) / np.hypot(mcse_mean(values), mcse)),
-        float(abs(found - sd) / np.hypot(mcse_sd(values), of_sd)),
+        float(apart / np.hypot(mcse_sd(values), of_sd)),
     )
 
 
