@@ -234,11 +234,30 @@ def step_of(sampler):
     return next(s for s in sampler.schedule.steps if "beta" in s.variables)
 
 
-SLOW = {"gates": pytest.mark.slow, "logistic": pytest.mark.slow}
-NAMES = [pytest.param(n, marks=SLOW.get(n, ())) for n in MODELS]
+OF_MEANS = {
+    "a weight of the rows": (r"value = positions \+ ", "value = 2 * positions + "),
+    "a prior mean": (r"value = design / own", "value = design / own**2"),
+    "what is left of the responses": (r"value = y - 0\.1", "value = y - 0.2"),
+}
+
+PLANTED = {
+    "a weight left out": ("y_weight = tau", "y_weight = 1.0"),
+    "a response left unweighted": (r"y_response = tau \* y", "y_response = y"),
+    "a gate left out of the design": (r"beta_design = design_gate", "beta_design = c['design']"),
+    "a prior left out": ("a_squares = -0.005", "a_squares = -0.5"),
+    "a design of another sign": ("a_design = 1", "a_design = -1"),
+}
+
+EVERY_DAY = {"ridge", "tied", *list(PLANTED)[1:3], *list(OF_MEANS)[:1]}
 
 
-@pytest.mark.parametrize("name", NAMES)
+def some_slow(names):
+    """The names, of which those that are not of every day are slow."""
+    return [pytest.param(n, marks=() if n in EVERY_DAY else pytest.mark.slow) for n in names]
+
+
+
+@pytest.mark.parametrize("name", some_slow(MODELS))
 def test_few_rows_are_drawn_by(name):
     sampler = gp.compile(MODELS[name]())
     step = step_of(sampler)
@@ -247,7 +266,7 @@ def test_few_rows_are_drawn_by(name):
     assert sampler.verify().passed
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some_slow(MODELS))
 def test_the_precision_is_that_of_the_log_density(name):
     """The second difference of what the exact check compares, along a line."""
     sampler = gp.compile(MODELS[name]())
@@ -322,14 +341,7 @@ def test_scales_are_drawn_without_what_few_rows_tie():
     assert [r.discrepancy is not None and r.passed for r in proved] == [True]
 
 
-OF_MEANS = {
-    "a weight of the rows": (r"value = positions \+ ", "value = 2 * positions + "),
-    "a prior mean": (r"value = design / own", "value = design / own**2"),
-    "what is left of the responses": (r"value = y - 0\.1", "value = y - 0.2"),
-}
-
-
-@pytest.mark.parametrize("name", list(OF_MEANS))
+@pytest.mark.parametrize("name", some_slow(OF_MEANS))
 def test_planted_bugs_in_means_are_seen(name):
     sampler = gp.compile(MODELS["tied"]())
     pattern, wrong = OF_MEANS[name]
@@ -339,16 +351,7 @@ def test_planted_bugs_in_means_are_seen(name):
     assert not report.passed
 
 
-PLANTED = {
-    "a weight left out": ("y_weight = tau", "y_weight = 1.0"),
-    "a response left unweighted": (r"y_response = tau \* y", "y_response = y"),
-    "a gate left out of the design": (r"beta_design = design_gate", "beta_design = c['design']"),
-    "a prior left out": ("a_squares = -0.005", "a_squares = -0.5"),
-    "a design of another sign": ("a_design = 1", "a_design = -1"),
-}
-
-
-@pytest.mark.parametrize("name", list(PLANTED))
+@pytest.mark.parametrize("name", some_slow(PLANTED))
 def test_planted_bugs_are_seen(name):
     sampler = gp.compile(gated())
     pattern, wrong = PLANTED[name]

@@ -91,7 +91,12 @@ MODELS = {m.__name__: m for m in (
 )}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(MODELS))
+EVERY_DAY = {"padded", "regions", "blood_groups"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in EVERY_DAY else pytest.mark.slow) for n in MODELS]
+)
 def test_all_draws_are_exact(name):
     sampler = gp.compile(MODELS[name]())
     step = sampler.schedule.step("p")
@@ -115,6 +120,7 @@ def test_genes_are_counted_twice_where_a_genotype_has_two():
     np.testing.assert_array_equal(found, [2 * 12 + 8 + 20, 2 * 2 + 8 + 8, 2 * 10 + 20 + 8])
 
 
+@pytest.mark.slow
 def test_what_is_impossible_is_refused_when_it_is_observed():
     with pytest.raises(RunError, match="found 2 at position i=1, which is impossible"):
         gp.compile(padded((0, 2, 1))).sample(5, warmup=2, chains=1, seed=1, progress=False)
