@@ -187,15 +187,16 @@ def test_a_summary_tells_of_paths(kernel):
 def test_paths_that_diverge_are_told():
     """In the neck of a funnel steps that were right elsewhere are too long."""
     with gp.Model(coords={"i": 9}) as funnel:
-        v = gp.Normal("v", 0, sigma=3)
+        v = gp.Normal("v", 0, sigma=10)
         gp.Normal("x", 0, tau=gp.exp(-v), dims="i")
     sampler = gp.compile(funnel, kernels={("v", "x"): gp.NUTS()}, rewrites=False)
-    draws = sampler.sample(1000, warmup=300, seed=1, progress=False)
+    settings = {"chains": 2, "seed": 1, "progress": False, "backend": "compiled"}
+    draws = sampler.sample(500, warmup=200, **settings)
 
-    shares = draws.sample_stats["divergence of x, v"].mean(axis=1)
+    shares = draws.sample_stats["divergence of v, x"].mean(axis=1)
     assert shares.max() > 0
-    assert draws.summary().paths["x, v"][1] == shares.max()
-    assert "Paths diverged (in the worst chain): x, v " in str(draws.summary())
+    assert draws.summary().paths["v, x"][1] == shares.max()
+    assert "Paths diverged (in the worst chain): v, x " in str(draws.summary())
 
 
 COMPOSED = {
