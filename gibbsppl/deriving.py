@@ -24,9 +24,11 @@ from gibbsppl.planning import (
     check_kernels,
     functions_of,
     interwoven_if,
+    is_proposed,
     planned,
+    replaceable,
 )
-from gibbsppl.rewrites import REWRITES, rewritten
+from gibbsppl.rewrites import REWRITES, Rewritten, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import blocks_of, check_names
 from gibbsppl.schedule.scanning import checked_scan
@@ -69,27 +71,36 @@ def scheduled(
     check_kernels(graph, control.kernels)
     check_truncations(graph, data)
     check_possible(graph, data)
-    augmented = rewritten(
-        graph,
-        data,
-        rewrites if isinstance(rewrites, Mapping) else {},
-        blocks.elements,
-        rules=REWRITES if rewrites is not False else (),
-        collapse=settings["collapse"],
-        approximate=settings["approximate"],
-        moved=control.moved,
-        interweave=interwoven_if(settings["interweave"], control),
-        jointly=blocks.joined,
-        named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
-        closed=[n for n, how in by.items() if how == "mean"] if by else None,
-        climbed=[n for n, how in by.items() if how == "mode"],
-    )
-    schedule = planned(augmented, exact=settings["exact"], control=control)
+    asked = dict(rewrites) if isinstance(rewrites, Mapping) else {}
+
+    def made(asked: Mapping[str, bool]) -> tuple[Rewritten, Schedule]:
+        model = rewritten(
+            graph,
+            data,
+            asked,
+            blocks.elements,
+            rules=REWRITES if rewrites is not False else (),
+            collapse=settings["collapse"],
+            approximate=settings["approximate"],
+            moved=control.moved,
+            interweave=interwoven_if(settings["interweave"], control),
+            jointly=blocks.joined,
+            named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
+            closed=[n for n, how in by.items() if how == "mean"] if by else None,
+            climbed=[n for n, how in by.items() if how == "mode"],
+        )
+        return model, planned(model, exact=settings["exact"], control=control)
+
+    augmented, schedule = made(asked)
+    for rule in replaceable(schedule, asked, graph) if control.proposes else ():
+        model, without = made({**asked, rule: False})
+        if is_proposed(without, schedule, rule, graph):
+            augmented, schedule, asked = model, without, {**asked, rule: False}
     if by:
         from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
 
         schedule = read_by(schedule, augmented.data, by, blocks)
     if not isinstance(settings["interweave"], bool):
-        asked, exact = settings["interweave"], settings["exact"]
-        check_asked(augmented, asked, schedule, control.kernels, exact=exact)
+        names, exact = settings["interweave"], settings["exact"]
+        check_asked(augmented, names, schedule, control.kernels, exact=exact)
     return schedule, {**augmented.data, **schedule.tables}

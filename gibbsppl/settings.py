@@ -64,6 +64,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     "initial_states": {"chains": COUNT, "init": STARTS.or_none()},
     "variational": {**OF_FITS, "batch": BY_NAME.or_none()},
     "maximise": {**OF_FITS, "draws": COUNT},
+    "costs": {"alternatives": TRUTH},
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
     "tuned": {
         "variants": VARIANTS.or_none(),

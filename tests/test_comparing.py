@@ -47,6 +47,20 @@ def test_costs_are_the_same_each_time():
     assert pumps().costs() == pumps().costs()
 
 
+def test_alternatives_are_counted_the_cheapest_first_and_told_beside():
+    sampler = pumps()
+    costs = sampler.costs(alternatives=True)
+    counted = [a.operations for a in costs.alternatives if not math.isnan(a.operations)]
+    (collapsed,) = (a for a in costs.alternatives if a.name == "beta collapsed")
+    other = sampler._with(collapse=("beta",)).costs()
+
+    assert counted == sorted(counted)
+    assert collapsed.operations == other.operations
+    times = f"{collapsed.operations / costs.operations:.3g} times dearer"
+    assert f"beta collapsed: {other.operations:,.0f} operations, {times}" in str(costs)
+    assert sampler.costs().alternatives == ()
+
+
 def test_a_step_that_loops_do_not_have_is_not_counted_and_says_why():
     sampler = pumps()
     own = sampler._with(kernels={"alpha": kept}).costs()

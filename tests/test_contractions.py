@@ -205,3 +205,18 @@ def test_a_one_hot_factor_is_not_summed_along_one_of_its_dims_alone():
     found = contracted(place * Y[I], ranges, data_only({"y"}))
 
     assert found == Over(Over(place * Y[I], T, 0, 5), I, 0, 6)
+
+
+def test_sums_over_data_come_first_where_a_term_of_few_variables_stands_beside_them():
+    """The sums over rows are of data alone, made once; each sweep reads one of each column."""
+    over = (Range(I, 0, 6), Range(J, 0, 3))
+    known = data_only({"a", "b"})
+    written = B[J] * X[I, J] * (Y[I] - A[()])
+    found = contracted(written, over, known)
+    rows = [e for e in sp.preorder_traversal(found) if isinstance(e, Over) and I in e.bound]
+
+    assert rows
+    assert all(map(known, rows))
+    np.testing.assert_allclose(
+        evaluate(found, (), values(), SIZES), evaluate(written, over, values(), SIZES).sum()
+    )

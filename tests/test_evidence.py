@@ -290,7 +290,7 @@ def test_blocks_of_several_arrays_have_their_density_too():
         mu = gp.Normal("mu", 0, sigma=2)
         theta = gp.Normal("theta", mu, sigma=1, dims="j")
         gp.Normal("y", theta, sigma=0.5, dims="j", observed=[1.0, 0.2, -0.4])
-    sampler = gp.compile(m)
+    sampler = gp.compile(m, blocks={("mu", "theta"): "together"})
     (step,) = sampler.schedule.steps
     cov = 0.25 * np.eye(3) + np.eye(3) + 4
     exact = stats.multivariate_normal.logpdf([1.0, 0.2, -0.4], np.zeros(3), cov)

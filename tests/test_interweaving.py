@@ -581,7 +581,10 @@ def test_a_group_with_missing_elements_is_left_alone():
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"interweave": "mu"}, "it is drawn jointly with theta"),
+        (
+            {"interweave": "mu", "blocks": {("mu", "theta"): "together"}},
+            "it is drawn jointly with theta",
+        ),
         ({"interweave": "tau", "kernels": {"theta": gp.Slice()}}, "kernels= says how theta is dr"),
         ({"interweave": "tau", "exact": True}, "it would be moved, which exact=True forbids"),
     ],
@@ -768,3 +771,37 @@ def test_a_group_of_which_some_elements_are_not_read_is_not_shifted_by_the_terms
     assert set(sampler.schedule.interwoven) == {"tau_with_u"}
     assert sampler.verify().proved
     sampler.sample(draws=5, warmup=5, seed=1, progress=False)
+
+
+# ---- in place of a joint draw --------------------------------------------------------------------
+
+
+def one_way(**more):
+    with gp.Model(coords={"j": 6}, name="one way") as model:
+        mu = gp.Normal("mu", 0, sigma=10)
+        tau = gp.Gamma("tau", 2, rate=1)
+        theta = gp.Normal("theta", mu, tau=tau, dims="j")
+        gp.Normal("y", theta, sigma=1, dims="j", observed=[1.0, 0.2, -0.4, 2.0, 0.3, 1.1])
+    return gp.compile(model, **more)
+
+
+def test_a_location_that_is_interwoven_is_not_drawn_jointly_with_its_group():
+    apart, joint = one_way(), one_way(interweave=False)
+
+    assert {s.name for s in apart.schedule.steps} >= {"theta", "mu", "mu_with_theta"}
+    assert not any(s.is_joint for s in apart.schedule.steps)
+    assert [s.variables for s in joint.schedule.steps if s.is_joint] == [("theta", "mu")]
+    asked = one_way(blocks={("mu", "theta"): "together"})
+    assert apart.costs().operations < asked.costs().operations
+    assert apart.verify().passed
+
+
+def test_a_location_with_more_than_its_group_is_drawn_jointly_all_the_same():
+    with gp.Model(coords={"j": 6}, name="slope besides") as model:
+        mu, slope = gp.Normal("mu", 0, sigma=10), gp.Normal("slope", 0, sigma=10)
+        theta = gp.Normal("theta", mu, tau=gp.Gamma("tau", 2, rate=1), dims="j")
+        x = gp.Data("x", [1.0, 1.1, 0.8, 1.3, 0.9, 1.0], dims="j")
+        gp.Normal("y", theta + slope * x, sigma=1, dims="j", observed=[1.0, 0.2, -0.4, 2.0, 0.3, 1])
+
+    joint = [set(s.variables) for s in gp.compile(model).schedule.steps if s.is_joint]
+    assert joint == [{"theta", "mu", "slope"}]

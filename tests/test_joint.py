@@ -17,7 +17,6 @@ from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model.density import log_joint
-from gibbsppl.runtime import layouts
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.pencils import Pencil, pencil_in
 from gibbsppl.schedule import precisions
@@ -488,7 +487,6 @@ def test_blocks_that_cannot_be_are_refused(name):
 
 
 def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypatch):
-    monkeypatch.setattr(layouts, "MOST_ENTRIES", 12)
     monkeypatch.setattr(precisions, "MOST_ENTRIES", 1.2)
     assert len(drawn_how()) > 2
     with pytest.raises(CompileError, match=r"drawn together would take a factor of 49 numb"):
@@ -496,6 +494,22 @@ def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypat
     monkeypatch.setattr(precisions, "MOST_ENTRIES", 0.5)
     with pytest.raises(CompileError, match=r"\(u, v\) drawn together would take 7 coefficients"):
         gp.compile(crossed(), blocks={("u", "v"): "together"})
+
+
+def test_the_schedule_says_what_takes_too_much_memory_to_be_drawn_jointly(monkeypatch):
+    """256 MB, or ten times the data and the state, whichever is more; asked for, it is drawn so."""
+    sampler = gp.compile(crossed())
+    own = sum(np.asarray(v).nbytes for v in sampler.data.values()) + 8 * 10  # (data and state)
+    monkeypatch.setattr(precisions, "MOST_BYTES", 0)
+    monkeypatch.setattr(precisions, "MOST_TIMES", 1e6)
+    assert gp.compile(crossed()).schedule.apart == sampler.schedule.apart == ()
+
+    monkeypatch.setattr(precisions, "MOST_TIMES", 150 / own)
+    smaller = gp.compile(crossed())
+    assert smaller.schedule.apart
+    assert "not drawn jointly: 0 MB, of 0 MB at most" in str(smaller)
+    asked = gp.compile(crossed(), blocks={("u", "v"): "together"})
+    assert "u, v" in {s.name for s in asked.schedule.steps}
 
 
 def test_what_is_dense_and_far_too_large_is_not_even_laid_out(monkeypatch):

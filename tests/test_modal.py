@@ -244,3 +244,62 @@ def test_the_schedule_says_what_is_proposed():
     told = str(sampler.explain(moves(sampler)[0].name))
     assert "certificate" in told
     assert "Newton steps" in told
+
+
+# ---- in place of an auxiliary variable -----------------------------------------------------------
+
+
+def logit(outcomes, coefficients, seed=4):
+    """A logistic regression."""
+    rng = np.random.default_rng(seed)
+    with gp.Model(coords={"i": outcomes, "k": coefficients}, name="logit") as model:
+        x = gp.Data("x", rng.standard_normal((outcomes, coefficients)), dims=("i", "k"))
+        beta = gp.Normal("beta", 0, tau=0.25, dims="k")
+        gp.Bernoulli("y", gp.expit(x @ beta), dims="i", observed=rng.integers(2, size=outcomes))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "coefficients", "is_proposed"),
+    [(20, 8, True), (100, 10, True), (99, 10, False), (400, 20, True), (399, 20, False)],
+)
+def test_coefficients_are_proposed_where_outcomes_are_as_many_as_their_square(
+    outcomes, coefficients, is_proposed
+):
+    schedule = gp.compile(logit(outcomes, coefficients)).schedule
+
+    assert bool(schedule.proposed) == is_proposed
+    assert bool(schedule.rewrites) != is_proposed
+
+
+@pytest.mark.parametrize(
+    "settings", [{"rewrites": {"Polya-Gamma": True}}, {"exact": True}, {"blocks": False}]
+)
+def test_auxiliary_variables_are_there_if_asked_for_or_nothing_is_proposed(settings):
+    schedule = gp.compile(logit(100, 3), **settings).schedule
+
+    assert [r.rule.name for r in schedule.rewrites] == ["Polya-Gamma"]
+    assert not schedule.proposed
+
+
+def test_auxiliary_variables_stay_where_their_terms_hold_more_than_is_proposed():
+    """Student-t errors: the precision is in the same term, and is drawn besides."""
+    with gp.Model(coords={"i": len(X), "k": 2}) as model:
+        x, tau = gp.Data("x", X, dims=("i", "k")), gp.Gamma("tau", 2, rate=1)
+        beta = gp.Normal("beta", 0, tau=0.1, dims="k")
+        gp.StudentT("y", 4, mu=x @ beta, tau=tau, dims="i", observed=X[:, 1])
+
+    assert [r.rule.name for r in gp.compile(model).schedule.rewrites] == ["power of a sum"]
+
+
+def test_proposals_and_auxiliary_variables_have_the_same_posterior():
+    found = []
+    for rewrites in ({}, {"Polya-Gamma": True}):
+        sampler = gp.compile(logit(40, 3), rewrites=rewrites)
+        beta = sampler.sample(4000, warmup=300, chains=2, seed=1, progress=False)["beta"]
+        values = np.stack([beta, beta**2], axis=-1).reshape(2, 4000, -1)
+        flat = values.reshape(-1, values.shape[-1])
+        found.append((flat.mean(axis=0), flat.std(axis=0) / np.sqrt(ess_bulk(values))))
+    (one, one_error), (other, other_error) = found
+
+    assert (np.abs(one - other) < FAR * np.hypot(one_error, other_error)).all()

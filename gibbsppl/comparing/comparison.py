@@ -15,32 +15,23 @@ from time import process_time
 from typing import Any, Protocol
 
 from gibbsppl.checks.table import table
-from gibbsppl.code.loop_program import LoopProgram
-from gibbsppl.comparing.costs import operations_of
+from gibbsppl.comparing.costs import Lowered, operations_of
 from gibbsppl.comparing.mixing import Mixing, mixing
 from gibbsppl.errors import CompileError, NotLoweredError, RunError
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.draws import Draws
-from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
 
 # The level of all comparisons with the first variant together.
 LEVEL = 0.05
 
 
-class Compiled(Protocol):
+class Compiled(Lowered, Protocol):
     """What is asked of a compiled sampler."""
 
     @property
     def graph(self) -> Graph:
         """The model."""
-
-    @property
-    def schedule(self) -> Schedule:
-        """The steps of a sweep."""
-
-    def loops(self) -> LoopProgram:
-        """The sweep in loops."""
 
     def sample(self, draws: int, **how: Any) -> Draws:
         """Draws from the posterior."""

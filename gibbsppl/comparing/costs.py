@@ -5,9 +5,10 @@ Comes in: a schedule, and its sweep in loops. Goes out: a `Costs`, which prints 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import nan, prod
+from math import isnan, nan, prod
+from typing import Protocol
 
 from gibbsppl.checks.table import table
 from gibbsppl.code.arrays.amounts import Amount
@@ -15,7 +16,20 @@ from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.storage import Local
 from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.operations import BYTES, Counted, Work, counted
+from gibbsppl.errors import CompileError
 from gibbsppl.schedule.sweeps import Schedule
+from gibbsppl.settings import Settings
+
+
+class Lowered(Protocol):
+    """What a compiled sampler is asked for its costs."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of a sweep."""
+
+    def loops(self) -> LoopProgram:
+        """The sweep in loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +70,33 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another sampler of the same model: what differs, and the operations of its sweep.
+
+    NaN where they are not known; ``reason`` says why.
+    """
+
+    name: str
+    operations: float
+    reason: str = ""
+
+    def told(self, beside: float) -> str:
+        """The alternative in words, beside a sampler of so many operations."""
+        if isnan(self.operations) or isnan(beside):
+            return f"{self.name}: not counted: {self.reason or 'steps of this sampler are not'}"
+        less = beside / self.operations
+        times = f"{less:.3g} times cheaper" if less >= 1 else f"{1 / less:.3g} times dearer"
+        return f"{self.name}: {_whole(self.operations)} operations, {times}"
+
+
+@dataclass(frozen=True, slots=True)
 class Costs:
     """Operations and bytes of a sweep by step, of what is recorded besides, and of what is once.
 
     ``plates`` are the leading terms of the operations of all steps: an amount that is a part of
-    another one is left out. The figures follow from the program and the sizes of the data alone.
+    another one is left out. ``alternatives``, where they are asked for, are other samplers of the
+    same model, the cheapest first. The figures follow from the programs and the sizes of the data
+    alone.
     """
 
     steps: tuple[StepCost, ...]
@@ -68,6 +104,7 @@ class Costs:
     recorded: float
     once: float
     memory: Memory
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def operations(self) -> float:
@@ -93,7 +130,10 @@ class Costs:
         reasons = (f"{s.name}: not counted: {s.reason}" for s in self.steps if s.reason)
         recorded, once = map(_whole, (self.recorded, self.once))
         beside = f"beside the steps: {recorded} operations for each draw recorded, {once} once"
-        return "\n".join([table(header, rows), *reasons, beside, f"memory: {self.memory}"])
+        others = (f"  {a.told(self.operations)}" for a in self.alternatives)
+        every = ["alternatives, without regard to how they mix:", *others]
+        told = [table(header, rows), *reasons, beside, f"memory: {self.memory}"]
+        return "\n".join([*told, *(every if self.alternatives else ())])
 
 
 def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
@@ -108,6 +148,24 @@ def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
     every = Amount.sum(w.operations for w in found.steps.values())
     recorded, once = (w.operations.at(found.sizes) for w in (found.recorded, found.once))
     return Costs(steps, every.leading(found.sizes), recorded, once, _memory(loops))
+
+
+def alternatives_of(
+    compile_: Callable[[Settings], Lowered], variants: Mapping[str, Settings]
+) -> tuple[Alternative, ...]:
+    """The operations of variants, the cheapest first, those that are not known last."""
+    found = [_alternative(name, settings, compile_) for name, settings in variants.items()]
+    return tuple(sorted(found, key=lambda a: (isnan(a.operations), a.operations)))
+
+
+def _alternative(
+    name: str, settings: Settings, compile_: Callable[[Settings], Lowered]
+) -> Alternative:
+    try:
+        other = compile_(settings)
+        return Alternative(name, operations_of(other.schedule, other.loops()))
+    except CompileError as error:
+        return Alternative(name, nan, str(error).splitlines()[0])
 
 
 def operations_of(schedule: Schedule, loops: LoopProgram) -> float:

@@ -36,7 +36,7 @@ class Comparing:
         """The sampler of the same model with other settings, or of other data."""
         raise NotImplementedError
 
-    def costs(self) -> Costs:
+    def costs(self, *, alternatives: bool = False) -> Costs:
         """Operations and bytes of a sweep, step by step, in the sizes of the model's dims too.
 
         Counted in the array program, for the sizes of the data: no clock is read, and all machines
@@ -44,7 +44,8 @@ class Comparing:
         draws count as so many (``gibbsppl.runtime.operations``). Prints as a table: the operations,
         their leading terms in the plates (``n*K**2 + J*K**3``), the bytes read and written, what is
         computed once, memory. A step that only NumPy has (a kernel of your own) is not counted, and
-        its row says why.
+        its row says why. With ``alternatives`` the operations of the variants that `compare` runs
+        are counted too: each is compiled for it, and none is run.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="line", coords={"i": 3}) as line:
@@ -56,10 +57,17 @@ class Comparing:
         (['a', 'tau'], '1')
         """
         from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (when asked for)
-        from gibbsppl.comparing.costs import costs_of  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.costs import alternatives_of, costs_of  # noqa: PLC0415
 
         loops = loops_of(self.schedule, self.data, self.prepared, is_partial=True)
-        return costs_of(self.schedule, loops)
+        found = costs_of(self.schedule, loops)
+        if not alternatives:
+            return found
+        from gibbsppl.comparing.variants import variants_of  # noqa: PLC0415  (when asked for)
+
+        _, *others = variants_of(self.graph, self.data, self.schedule, self.settings).items()
+        counted = alternatives_of(lambda settings: self._with(**settings), dict(others))
+        return replace(found, alternatives=counted)
 
     def compare(
         self,

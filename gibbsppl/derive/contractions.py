@@ -211,6 +211,8 @@ def contracted(expr: Expr, over: Collection[Range], is_data: Known) -> Expr:
     if not inside:
         return Mul(count, *outside)
     split = _distributed(inside, left, is_data)
+    if split is None and (apart := _distributed_first(inside, left, is_data)) is not None:
+        inside, left = apart
     return Mul(count, *outside, split if split is not None else _nested(inside, left, is_data))
 
 
@@ -270,6 +272,25 @@ def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: Known) ->
     here = {r.dim for r in left}
     sums_left = [e for e in sp.preorder_traversal(total) if isinstance(e, Over) and not is_data(e)]
     return None if any(set(e.bound) & here for e in sums_left) else total
+
+
+def _distributed_first(
+    inside: list[Expr], left: tuple[Range, ...], is_data: Known
+) -> tuple[list[Expr], tuple[Range, ...]] | None:
+    """The factors and the ranges left when the dims of a sum of terms are summed before others.
+
+    ``sum(b[k] * x[i, k] * (y[i] - a), i, k)`` reads all of ``x`` each time; with ``i`` summed first
+    it reads ``sum(x[i, k] * y[i], i)`` and ``sum(x[i, k], i)``, which are data.
+    """
+    sums = [f for f in inside if f.is_Add and not is_data(f)]
+    here = tuple(r for r in left if any(r.dim in dims_of(f) for f in sums))
+    dims = {r.dim for r in here}
+    group = [f for f in inside if dims_of(f) & dims]
+    others = [f for f in inside if not dims_of(f) & dims]
+    if not dims or not others or (found := _distributed(group, here, is_data)) is None:
+        return None
+    rest = tuple(r for r in left if r not in here)
+    return [*others, found], rest
 
 
 def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: Known) -> Expr:

@@ -53,7 +53,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
 
 
 def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
-    """The arrays taken apart; auxiliary variables, and by which rule; what is drawn last."""
+    """The arrays taken apart; auxiliary variables, by which rule; what is drawn last, or apart."""
     return [
         *(f"  {line}" for line in parts_told(schedule)),
         *(
@@ -61,6 +61,7 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
             for r in schedule.rewrites
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
+        *(f"  {', '.join(b.arrays)} not drawn jointly: {b.told}" for b in schedule.apart),
     ]
 
 

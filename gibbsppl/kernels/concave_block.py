@@ -29,7 +29,7 @@ from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.precisions import precision_of
+from gibbsppl.schedule.precisions import TooLarge, precision_of
 from gibbsppl.schedule.steps import Formula
 
 
@@ -71,7 +71,7 @@ class ConcaveBlock(QuadraticDraw):
         arrays = {n: Variable(n, w.axes, "random") for n, w in weights.items()}
         known = replace(graph, variables={**graph.variables, **arrays})
         found = precision_of(known, taken.weighted, data, asked, last)
-        if found is None:
+        if isinstance(found, TooLarge):
             return None
         kept = tuple(map(partial(_kept, graph), weights.values()))
         own = (found.linear, found.squares, found.pairs, found.layout)

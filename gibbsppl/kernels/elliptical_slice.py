@@ -56,7 +56,7 @@ class EllipticalSlice(Kernel):
         """A move of all elements of a statement, with the normal part of their log density."""
         graph, block = _quadratic_part(asked)
         reference = None if block is None else joint_draw(graph, block, asked.data)
-        if reference is None:
+        if not isinstance(reference, JointDraw):
             raise CompileError(
                 f"kernels[{asked.name!r}]: an elliptical slice needs a Gaussian prior without "
                 f"bounds, but {asked.name} has none, or one whose precision is too large to be "

@@ -32,7 +32,7 @@ from gibbsppl.schedule.fixed_matrices import FixedMatrices
 from gibbsppl.schedule.kinds import QuadraticDraw, of_piece
 from gibbsppl.schedule.moments import X
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.precisions import precision_of
+from gibbsppl.schedule.precisions import TooLarge, precision_of
 from gibbsppl.schedule.steps import Formula, Kind
 
 if TYPE_CHECKING:
@@ -212,9 +212,9 @@ class JointDraw(QuadraticDraw):
 
 def joint_draw(
     graph: Graph, block: Quadratic, data: Mapping[str, Any], asked: Blocks | None = None
-) -> JointDraw | None:
+) -> JointDraw | TooLarge:
     """The joint draw of a block, if its precision matrix is within the limits."""
     found = precision_of(graph, block, data, asked or Blocks())
-    if found is None:
-        return None
+    if isinstance(found, TooLarge):
+        return found
     return JointDraw(block, found.linear, found.squares, found.pairs, found.layout, found.pencil)

@@ -13,9 +13,9 @@ from typing import Literal
 
 from sympy import Mul
 
-from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of
-from gibbsppl.algebra.ranges import Range
-from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of, leaves_of
+from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
 from gibbsppl.pieces.split import Piece, View, views_of
 
 Role = Literal["batch", "dense", "band", "graph"]
@@ -78,6 +78,17 @@ def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
 def count_of(graph: Graph, statement: Statement) -> int:
     """The number of elements that a statement fills."""
     return prod(map(length_of, region_of(graph, statement)))
+
+
+def times_read(graph: Graph, factor: Factor, name: str) -> int:
+    """How many elements of an array all terms of a factor read."""
+    own = {r.dim for r in factor.over}
+    found = 0
+    for leaf in (a for e in expressions_read_by(factor) for a in leaves_of(e, (name,))):
+        summed = {d for i in leaf.indices for d in dims_of(i)} - own
+        terms = prod(len(r) for r in factor.over)
+        found = max(found, terms * prod(size_of(d, graph.sizes) for d in summed))
+    return found
 
 
 def length_of(place: Place) -> int:

@@ -7,11 +7,13 @@
   `control` has the user's settings
 - non-centred updates: `interweaving`
 - elements that depend on one another: `by_colour`
-- blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`
+- blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, in
+  place of an `augmentation` where all that it serves is proposed
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - the `order` of the steps, and units of random and symmetric scans
 """
 
+from gibbsppl.planning.augmentation import is_proposed, replaceable
 from gibbsppl.planning.choices import check_kernels, functions_of
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import check_asked, interwoven_if
@@ -23,6 +25,8 @@ __all__ = [
     "check_kernels",
     "functions_of",
     "interwoven_if",
+    "is_proposed",
     "plan",
     "planned",
+    "replaceable",
 ]

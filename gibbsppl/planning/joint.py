@@ -21,10 +21,7 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.precisions import is_fixed
-
-# One vector is diagonalised once from this many entries on: a Cholesky factor of fewer is as fast.
-LEAST_DIAGONALISED = 16
+from gibbsppl.schedule.precisions import LEAST_DIAGONALISED, TooLarge, is_fixed
 
 
 def joined(
@@ -32,27 +29,52 @@ def joined(
     derived: Sequence[Derived | Scan | ChainConditional],
     data: Mapping[str, Any],
     asked: Blocks,
-) -> list[Derived | Scan | ChainConditional | JointDraw]:
-    """The conditionals, with a joint draw in place of those of each block of variables."""
+    apart: Collection[frozenset[str]] = (),
+) -> tuple[list[Derived | Scan | ChainConditional | JointDraw], tuple[TooLarge, ...]]:
+    """The conditionals, with a joint draw in place of those of each block of variables.
+
+    And the blocks that would be too large, with the limits that stand against them.
+
+    Blocks of ``apart`` are left out unless they are asked for: each is a location and its group,
+    which are free of one another by an interwoven update, at a lower cost.
+    """
     if not asked.joined or graph.marginals:
-        return list(derived)
+        return list(derived), ()
     able = [
         d
         for d in derived
         if isinstance(d, Conditional) and is_quadratic(d) and _name(d) not in asked.elements
     ]
     steps: list[JointDraw] = []
+    large: list[TooLarge] = []
     waiting = sorted(able, key=lambda d: -count_of(graph, d.statement))
     while waiting:
         first = waiting.pop(0)
-        block = _grown(graph, first, waiting, data, asked)
+        block, beyond = _grown(graph, first, waiting, data, asked)
+        large += beyond
+        if block is not None and _is_apart(block, able, asked, apart):
+            continue
         if block is not None and block.name not in {s.name for s in steps}:
             steps.append(block)
             waiting = [d for d in waiting if d.statement not in block.statements]
     gone = {s.name for step in steps for s in step.statements}
     _check_together(asked, steps, {_name(d) for d in derived})
     left = (d for d in derived if d.statement.name not in gone)
-    return [*steps, *(_by_element(graph, d, data) for d in left)]
+    every = [*steps, *(_by_element(graph, d, data) for d in left)]
+    return every, tuple({b.arrays: b for b in large}.values())
+
+
+def _is_apart(
+    block: JointDraw,
+    able: Sequence[Derived],
+    asked: Blocks,
+    apart: Collection[frozenset[str]],
+) -> bool:
+    """Whether a block is of those that are left apart, and of single elements each."""
+    names = frozenset(block.variables)
+    if names not in apart or any(names <= group for group in asked.together):
+        return False
+    return not any(_needs_a_block(d) for d in able if _name(d) in names)
 
 
 def _by_element(
@@ -87,18 +109,22 @@ def _grown(
     others: Sequence[Derived],
     data: Mapping[str, Any],
     asked: Blocks,
-) -> JointDraw | None:
-    """The joint draw of the block grown from a statement; None if the statement stays alone."""
+) -> tuple[JointDraw | None, list[TooLarge]]:
+    """The joint draw of the block grown from a statement; None if the statement stays alone.
+
+    And what was too large to be part of it.
+    """
     alone = quadratic_of(graph, (first.statement,), data)
     if alone is None:
-        return None
+        return None, []
     block, waiting = alone, list(others)
     needed = _needs_a_block(first)
     wanted = needed or _is_fixed(graph, first, block)
     step = joint_draw(graph, block, data, asked) if wanted else None
-    if needed and step is None:
-        return None
-    made = step if step is not None and (needed or step.pencil) else None
+    if needed and isinstance(step, TooLarge):
+        return None, [step]
+    made = step if isinstance(step, JointDraw) and (needed or step.pencil) else None
+    large = dict[str, TooLarge]()
     grew = True
     while grew:
         grew = False
@@ -107,10 +133,13 @@ def _grown(
             if trial is None:
                 continue
             found = joint_draw(graph, trial, data, asked)
-            if found is not None:
-                block, made, grew = trial, found, True
-                waiting.remove(other)
-    return made
+            if isinstance(found, TooLarge):
+                large[_name(other)] = found
+                continue
+            block, made, grew = trial, found, True
+            waiting.remove(other)
+            large.pop(_name(other), None)
+    return made, [*large.values()]
 
 
 def _with(

@@ -22,7 +22,7 @@ from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
 from gibbsppl.planning.choices import steps_by_kernel, steps_moved_together
 from gibbsppl.planning.control import Control
-from gibbsppl.planning.interweaving import interwoven_by_name, wanted
+from gibbsppl.planning.interweaving import free_by_interweaving, interwoven_by_name, wanted
 from gibbsppl.planning.joint import joined
 from gibbsppl.planning.label_chains import with_chains
 from gibbsppl.planning.modal import Drawn, with_modal
@@ -32,6 +32,7 @@ from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.blocks import Blocks, check_names
 from gibbsppl.schedule.composed import Composed
+from gibbsppl.schedule.precisions import TooLarge
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -63,11 +64,13 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     graphs: list[Graph] = []
     start = 0  # (of the stage before)
     composed: list[Composed] = []
+    apart: dict[tuple[str, ...], TooLarge] = {}
     for n, stage in enumerate((*model.stages, *model.branches)):
         make = maker_of(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        drawn = _joined(stage.graph, rest, model, control)
+        drawn, large = _joined(stage.graph, rest, model, control)
+        apart |= {b.arrays: b for b in large}
         anew = [d for d in drawn if not stage.anew or _names(d) & set(stage.anew)]
         others = [d for d in drawn if stage.anew and not _names(d) & set(stage.anew)]
         before, after = list[Step](), list[Step]()
@@ -103,6 +106,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         interwoven=interwoven_by_name(model, steps),
         leaves=model.leaves,
         composed=tuple(composed),
+        apart=tuple(apart.values()),
     )
     schedule = controlled(schedule, control)
     if exact:
@@ -114,23 +118,25 @@ def _once_more(interwoven: NonCentred, data: Mapping[str, Any]) -> Step | None:
     """The step of a non-centred update; None if a joint draw would be too large."""
     if isinstance(interwoven.conditional, Quadratic):
         step = joint_draw(interwoven.graph, interwoven.conditional, data)
-        return None if step is None else replace(step, called=interwoven.name)
+        return None if isinstance(step, TooLarge) else replace(step, called=interwoven.name)
     return maker_of(interwoven.graph)(interwoven.conditional)
 
 
 def _joined(
     graph: Graph, derived: Sequence[Derived | Scan], model: Rewritten, control: Control
-) -> list[Drawn | Step]:
+) -> tuple[list[Drawn | Step], tuple[TooLarge, ...]]:
     """The conditionals of a stage, chains and blocks as one each, the largest first.
 
-    Variables with a kernel of the user's, or to be drawn by element, are left out of both.
+    And blocks that would be too large. Variables with a kernel of the user's, or to be drawn by
+    element, are left out of both.
     """
     parts = {p.name for p in model.parts if p.of in control.kernels}
     blocks = control.blocks
     apart = blocks.elements | set(control.kernels) | parts
     chained = with_chains(graph, model.data, derived, apart) if blocks.joined else derived
     asked = replace(blocks, elements=apart)
-    drawn = joined(graph, chained, model.data, asked)
+    free = free_by_interweaving(model)
+    drawn, large = joined(graph, chained, model.data, asked, free)
     # (what is drawn without others makes these stale: they have to be drawn, not moved)
     lacking = any(s.graph.marginals for s in (*model.stages, *model.branches))
     proposes = control.proposes and not lacking
@@ -140,7 +146,7 @@ def _joined(
     # (what is proposed beside all draws comes after these)
     drawn_in_turn = [d for d in found if not (isinstance(d, ModalMove) and d.last)]
     beside = [d for d in found if isinstance(d, ModalMove) and d.last]
-    return [*sorted(drawn_in_turn, key=lambda d: -_size(graph, d)), *beside]
+    return [*sorted(drawn_in_turn, key=lambda d: -_size(graph, d)), *beside], large
 
 
 def _within_sweep(model: Rewritten) -> frozenset[str]:

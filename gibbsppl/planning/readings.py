@@ -31,7 +31,7 @@ from gibbsppl.expectation.of_labels import Labels
 from gibbsppl.expectation.of_scans import expected_scan
 from gibbsppl.kernels.ascent import Ascent
 from gibbsppl.kernels.defaults import maker_of
-from gibbsppl.kernels.joint import joint_draw
+from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.kernels.readings import ByMean, ByMode
 from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.model.graph_views import times_of
@@ -243,7 +243,7 @@ class _Reading:
         if isinstance(conditional, Quadratic):
             asked = Blocks(together=(frozenset(step.variables),))
             made = joint_draw(graph, conditional, data, asked)
-            assert made is not None
+            assert isinstance(made, JointDraw)
             return made.with_fields(pencil=None)
         return maker_of(graph)(conditional)
 

@@ -18,18 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from math import prod
 
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, dims_of, leaves_of, mentions
-from gibbsppl.algebra.ranges import fresh, size_of
+from gibbsppl.algebra.ranges import fresh
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
-from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
+from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.stand_ins import StandIn
-from gibbsppl.pieces.dependence import count_of, region_of, touches
+from gibbsppl.pieces.dependence import count_of, region_of, times_read, touches
 from gibbsppl.pieces.split import View
 from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.recentring import (
@@ -188,21 +187,10 @@ def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
     row, size = group.family.location_scale, count_of(graph, group)
     shared = size >= LEAST_SHARED * count_of(graph, variable)
     readers = (f for f in graph.factors_of(group.target.array) if f.name != group.name)
-    read = sum(_times_read(graph, f, group.target.array.name) for f in readers)
+    read = sum(times_read(graph, f, group.target.array.name) for f in readers)
     few = size <= FEW and not dims_of(location_and_scale(group)[1])
     seldom = read <= MOST_READ * size
     return row is not None and row.location is not None and shared and (few or seldom)
-
-
-def _times_read(graph: Graph, factor: Factor, name: str) -> int:
-    """How many elements of an array all terms of a factor read."""
-    own = {r.dim for r in factor.over}
-    found = 0
-    for leaf in (a for e in expressions_read_by(factor) for a in leaves_of(e, (name,))):
-        summed = {d for i in leaf.indices for d in dims_of(i)} - own
-        terms = prod(len(r) for r in factor.over)
-        found = max(found, terms * prod(size_of(d, graph.sizes) for d in summed))
-    return found
 
 
 def _made(

@@ -57,14 +57,14 @@ class Layout:
         return np.concatenate(flat) if flat else np.zeros(0, dtype=np.intp)
 
     @property
-    def is_affordable(self) -> bool:
-        """Whether the layout is within the limits of memory and of work."""
-        return self.entries <= MOST_ENTRIES and self.work <= MOST_WORK
-
-    @property
     def is_regular(self) -> bool:
         """Whether the layout is blocks of equal size, without a border."""
         return self.kind == "blocks" and len(self.groups) == 1 and not len(self.border)
+
+    @property
+    def order(self) -> int:
+        """The number of elements of the largest block."""
+        return max((g.shape[1] for g in self.groups), default=0)
 
     @property
     def products(self) -> float:

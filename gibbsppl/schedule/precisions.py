@@ -34,6 +34,22 @@ from gibbsppl.schedule.parameters import NaturalParameter, Pair
 # position that the factor has; larger ones have an entry for each position.
 MOST_CELLS = 1_000_000
 CELLS_A_POSITION = 4
+# Blocks are diagonalised once from this many elements on: a Cholesky factor of fewer is as fast
+# (compiled, microseconds by diagonals and by a factor: 0.30 and 0.17 for 2, 1.3 and 2.3 for 16).
+LEAST_DIAGONALISED = 16
+
+
+# What a draw takes of its own by default: so many bytes, or so many times the data and the state.
+MOST_BYTES, MOST_TIMES = 256e6, 10
+BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """Arrays that are not drawn jointly by default, and the limit that stands against it."""
+
+    arrays: tuple[str, ...]
+    told: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +73,7 @@ def precision_of(
     data: Mapping[str, Any],
     asked: Blocks,
     last: Sequence[str] = (),
-) -> Precision | None:
+) -> Precision | TooLarge:
     """The precision of a block within the limits of work and memory; of memory alone if asked for.
 
     Arrays that come ``last`` are its border. A block with too many coefficients is left out before
@@ -68,24 +84,45 @@ def precision_of(
     cells = float(sum(prod(p.sizes) for p in pairs))
     is_asked = any(set(block.arrays) <= group for group in asked.together)
     most = 10 * MOST_ENTRIES if is_asked else MOST_ENTRIES
-    if cells > most or (not is_asked and _least_work(graph, block, pairs) > MOST_WORK):
-        if is_asked:
-            raise _too_large(block, f"{cells:.3g} coefficients of products")
-        return None
+    if is_asked and cells > most:
+        raise _too_large(block, f"{cells:.3g} coefficients of products")
+    if not is_asked:
+        found = _beyond(graph, data, cells, _least_work(graph, block, pairs))
+        if found is not None:
+            return TooLarge(block.arrays, found)
     linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
     pattern = _pattern(graph, block, pairs, data)
     layout = pattern.layout(last=[block.arrays.index(name) for name in last])
     pencil = fixed_matrices_of(squares, pairs, is_data) if pattern.is_closed else None
     if pencil is not None:
         blocks = pattern.blocks()
-        fits = blocks.is_regular and blocks.entries <= most
+        fits = blocks.is_regular and blocks.entries <= most and blocks.order >= LEAST_DIAGONALISED
         pays = fits and blocks.products <= layout.work
         layout, pencil = (blocks, pencil) if pays else (layout, None)
     if is_asked and layout.entries > most:
         raise _too_large(block, f"a factor of {layout.entries:.3g} numbers ({layout.told})")
-    if not is_asked and not layout.is_affordable:
-        return None
+    if not is_asked:
+        found = _beyond(graph, data, cells + layout.entries, layout.work)
+        if found is not None:
+            return TooLarge(block.arrays, found)
     return Precision(linear, squares, pairs, layout.told, pencil)
+
+
+def _beyond(graph: Graph, data: Mapping[str, Any], numbers: float, work: float) -> str | None:
+    """The limit that a draw would exceed, in words; None if it is within all.
+
+    Of each of so many ``numbers`` (coefficients, entries of a factor) there are two: a coefficient
+    has a place, an entry is filled and factorised.
+    """
+    if work > MOST_WORK:
+        return f"{work:.2g} multiplications in each sweep, of {MOST_WORK:.2g} at most"
+    given = sum(np.asarray(v).nbytes for v in data.values())
+    state = sum(BYTES * count_of(graph, s) for s in graph.latent)
+    most = min(max(MOST_BYTES, MOST_TIMES * (given + state)), 2 * BYTES * MOST_ENTRIES)
+    needed = 2 * BYTES * numbers
+    if needed <= most:
+        return None
+    return f"{needed / 1e6:,.0f} MB, of {most / 1e6:,.0f} MB at most"
 
 
 def is_fixed(graph: Graph, block: Quadratic) -> bool:

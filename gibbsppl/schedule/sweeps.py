@@ -13,6 +13,7 @@ from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.composed import Composed, Turn
+from gibbsppl.schedule.precisions import TooLarge
 from gibbsppl.schedule.steps import Step
 
 
@@ -32,7 +33,8 @@ class Schedule:
     for after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
     ``bound`` has the terms of the evidence lower bound, where variables are read by their means.
     ``composed`` says of the consecutive steps by one kernel that is made of others how they follow
-    one another.
+    one another. ``apart`` are arrays that would be drawn jointly if their precision matrix were not
+    too large.
     """
 
     graph: Graph
@@ -49,6 +51,7 @@ class Schedule:
     leaves: tuple[str, ...] = ()
     bound: tuple[Contribution, ...] = ()
     composed: tuple[Composed, ...] = ()
+    apart: tuple[TooLarge, ...] = ()
 
     @property
     def whole(self) -> Graph:
