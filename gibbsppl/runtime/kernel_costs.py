@@ -38,6 +38,9 @@ COSTS: Mapping[str, Cost] = {
     "concave": Cost(80e-6, many=1.8e-3),
     "slice": Cost(15e-6, many=0.2e-3),
     "slice_whole": Cost(15e-6, many=0.2e-3),
+    # (the rows that a path works in are numbers, too: 7 of each element, and of NUTS about 30 more)
+    "nuts": Cost(0.15e-3, 2e-6),
+    "hmc": Cost(0.1e-3, 3e-6),
     "polya_gamma": Cost(0.2e-3, 0.5e-6, many=0.9e-3),
     "generalized_inverse_gaussian": Cost(16e-6, 0.6e-6, many=0.42e-3),
     "modified_half_normal": Cost(16e-6, 0.5e-6, many=0.42e-3),
