@@ -243,3 +243,18 @@ def test_an_exponential_of_a_count_is_none_of_a_chi_squared_number():
     assert not gp.compile(model).schedule.rewrites
     with pytest.raises(CompileError, match="no term of the model"):
         gp.compile(model, rewrites={"log chi-squared": True})
+
+
+@pytest.mark.parametrize(("each", "is_made"), [(2, True), (9, False)])
+def test_labels_are_few_for_each_element_unless_they_are_asked_for(each, is_made):
+    def several(**settings):
+        with gp.Model(coords={"t": 4, "k": each}) as model:
+            h = gp.Array("h", dims="t")
+            h[0] = gp.Normal(0, sigma=1)
+            h[1:] = gp.Normal(h.lag("t"), sigma=1)
+            y = np.linspace(-1, 1.1, 4 * each).reshape(4, each)
+            gp.Normal("y", 0, tau=gp.exp(-h), dims=("t", "k"), observed=y)
+        return gp.compile(model, **settings)
+
+    assert bool(several().schedule.rewrites) is is_made
+    assert several(rewrites={"log chi-squared": True}).schedule.rewrites

@@ -1,8 +1,8 @@
 """Corrections: potentials without which a log density has a simpler form, and is near to itself.
 
 A rewrite puts the log of a ratio that is near to one into a potential of its own
-(``is_correction`` in a row of `gibbsppl.algebra.functions`). What is drawn without it is a proposal,
-which it accepts.
+(``is_correction`` in a row of `gibbsppl.algebra.functions`). What is drawn without it is a
+proposal, which it accepts.
 """
 
 from __future__ import annotations
