@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from references.exact_functions import log_chi_ratio as exact_ratio
+from replays import beside
+from rewrites import examples_volatility
 from scipy import special
 
 import gibbsppl as gp
@@ -43,7 +45,7 @@ def simulated(size):
 
 def posterior():
     """The posterior of `returns` on a grid that has all of it: points, and their probabilities."""
-    points = np.meshgrid(*[np.linspace(-14, 14, 141)] * len(RETURNS))
+    points = np.meshgrid(*[np.linspace(-14, 14, 101)] * len(RETURNS))
     log_density = -((points[0] / 1.5) ** 2) / 2
     for before, h in pairwise(points):
         log_density -= ((h - before) / 0.8) ** 2 / 2
@@ -127,7 +129,9 @@ def test_a_wrong_digit_of_a_mean_is_seen(k, monkeypatch):
 # ---- the draws -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ["numpy", "compiled"])
+@pytest.mark.parametrize(
+    "backend", ["numpy", pytest.param("compiled", marks=pytest.mark.slow)]
+)
 def test_the_posterior_is_that_of_quadrature(backend):
     sampler = returns()
     (step,) = (s for s in sampler.schedule.steps if isinstance(s, CorrectedDraw))
@@ -180,6 +184,34 @@ def test_a_long_series_is_accepted_nearly_always():
     )
 
     assert draws.sample_stats["acceptance of h"].mean() > 0.8
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        examples_volatility.volatility_with_a_mean,
+        examples_volatility.returns_of_which_some_are_zero,
+        examples_volatility.returns_with_gaps,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_loops_make_the_same_steps(model):
+    sampler = gp.compile(model(), interweave=False)
+    assert "corrected joint draw" in told(sampler).values()
+    (chain,), _ = sampler.initial_states(1, 5)
+
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
+@pytest.mark.slow
+def test_what_is_not_accepted_is_put_back_in_loops():
+    """Of a long series, some of whose proposals are not: the same chain as in NumPy."""
+    run = {"draws": 100, "warmup": 20, "chains": 1, "seed": 2, "progress": False}
+    sampler = returns(400, simulated(400))
+    one, other = (sampler.sample(backend=b, **run) for b in ("numpy", "compiled"))
+
+    assert 0 < one.sample_stats["acceptance of h"].mean() < 1
+    np.testing.assert_allclose(one["h"], other["h"], rtol=1e-6)
 
 
 # ---- where it is, and where not --------------------------------------------------------------
@@ -243,3 +275,18 @@ def test_an_exponential_of_a_count_is_none_of_a_chi_squared_number():
     assert not gp.compile(model).schedule.rewrites
     with pytest.raises(CompileError, match="no term of the model"):
         gp.compile(model, rewrites={"log chi-squared": True})
+
+
+@pytest.mark.parametrize(("each", "is_made"), [(2, True), (9, False)])
+def test_labels_are_few_for_each_element_unless_they_are_asked_for(each, is_made):
+    def several(**settings):
+        with gp.Model(coords={"t": 4, "k": each}) as model:
+            h = gp.Array("h", dims="t")
+            h[0] = gp.Normal(0, sigma=1)
+            h[1:] = gp.Normal(h.lag("t"), sigma=1)
+            y = np.linspace(-1, 1.1, 4 * each).reshape(4, each)
+            gp.Normal("y", 0, tau=gp.exp(-h), dims=("t", "k"), observed=y)
+        return gp.compile(model, **settings)
+
+    assert bool(several().schedule.rewrites) is is_made
+    assert several(rewrites={"log chi-squared": True}).schedule.rewrites

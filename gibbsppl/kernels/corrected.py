@@ -2,7 +2,7 @@
 
 A rewrite (`gibbsppl.rewrites.volatility`) may leave a log density quadratic in a block but for the
 log of a ratio near to one, in a potential of its own. The quadratic part is drawn jointly, and the
-ratio accepts: so the draw is exact for whatever the ratio is, and seldom rejected.
+ratio accepts: so the step is exact for whatever the ratio is, and seldom rejected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gibbsppl.schedule.steps import Formula, Kind
 
 @dataclass(frozen=True, slots=True)
 class CorrectedDraw(QuadraticDraw):
-    """An independence Metropolis step of several statements' elements, proposed by ``draw``.
+    """A Metropolis step of several statements' elements, proposed by ``draw``, or towards it.
 
     ``terms`` add up to the correction.
     """
@@ -181,7 +181,8 @@ class CorrectedDraw(QuadraticDraw):
     def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
         """The family of what is proposed, and how it is accepted."""
         told = [
-            "A joint draw without the correction proposes, whatever the current values are; what",
+            "Without the correction a joint draw is made, three times in four the proposal itself,",
+            "else what the current vector is turned towards by a small angle about the mean; what",
             "the correction is there, less what it is here, is the log of the ratio that accepts.",
         ]
         return [*self.draw.recognised(derivation), ("The proposal", told)]

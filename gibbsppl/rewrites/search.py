@@ -32,6 +32,7 @@ from gibbsppl.rewrites.quality import (
     CONCAVE_BY_ELEMENT,
     FALLBACK,
     NEAR,
+    is_worth_labels,
     quality_of,
 )
 from gibbsppl.rewrites.rows import Rule
@@ -278,10 +279,10 @@ class Search:
         allowed: tuple[Rule, ...],
     ) -> Iterator[tuple[Rewrite, ...]]:
         """One more rule applied wherever it fits, whose variables have exact conditionals."""
-        target = {statement.target.array.name}
+        name = statement.target.array.name
         for rule in allowed:
-            made = tuple(applications(_last(graph, kept), _data(self.data, kept), rule, target))
-            if made and all(self._is_exact(r) for r in made):
+            made = tuple(applications(_last(graph, kept), _data(self.data, kept), rule, {name}))
+            if made and is_worth_labels(made, name) and all(map(self._is_exact, made)):
                 yield made
 
     def _of_own(self, rewrite: Rewrite) -> Derived:

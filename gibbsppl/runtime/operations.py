@@ -321,6 +321,7 @@ KERNELS: Mapping[str, Kernel] = {
     "weighted_units": Kernel(lambda *outs: CALL + outs[-1].count * (UNIFORM + 10)),
     "chosen_part": _number(UNIFORM + 4),
     "is_taken": _number(8),
+    "turned_by": _number(UNIFORM + 30),
     "partner": _number(UNIFORM),
     "units_of": _number(2),
     "fetch_row": _number(0),
