@@ -215,7 +215,8 @@ def test_the_page_is_made_of_rows():
     absent = row_of("absent", LARGE, smurff=3.0), record_of("absent", smurff={"missing": "no such"})
     found = page_of(ahead, behind, stuck, slower, absent)
 
-    assert "| fast | JAGS | 300 | 20 | 15 (15 to 15) | 2.00 s | 0.01 s | `x[1]` |" in found
+    rates = "300 | 20 | 15 (15 to 15) | 1,667 | 25,000 | 0.5 | 0.5"
+    assert f"| fast | JAGS | {rates} | 2.00 s | 0.01 s | `x[1]` |" in found
     assert "In 1 of 3 comparisons:\n\n- slow, JAGS: 0.5 (0.5 to 0.5) (`x[1]`: x  Normal)" in found
     assert "Of 3 that settle: median 15.0 times" in found
     assert "1 below 1, 1 below 10; from 0.50 to 45." in found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import kept
 from measuring import ENOUGH, HIGHEST_R_HAT, ratios, spread
 from peers import BY_HAND, NAMED
+from sides import CHAINS
 from workload import BUGS, GROUPS
 
 OURS = "gibbsppl"
@@ -122,10 +123,12 @@ of the other program, by default settings of both: effective draws (bulk, of the
 worst among the same monitored ones, by the same function) where there are draws, sweeps or
 iterations elsewhere. CPU seconds are user and system time of sampling; compiling, adaptation and
 warm-up are not in them. Sides take turns; ratios are medians of the turns, with quartiles in
-brackets. Other work ran on the same cores. Chains count as settled with {ENOUGH} effective draws at
-least and no R-hat above {HIGHEST_R_HAT} (Vehtari et al. 2021); where a peer has not, its effective
-size, too high rather than too low, stands beside its rate. Of hand-written code for the same back
-end at most 1.5 times the time is asked for, a ratio of 0.67."""
+brackets. Of a draw of a chain, or of a sweep, CPU microseconds are told, and how many effective
+draws it is worth: their quotient is the rate. Other work ran on the same cores. Chains count as
+settled with {ENOUGH} effective draws at least and no R-hat above {HIGHEST_R_HAT} (Vehtari et al.
+2021); where a peer has not, its effective size, too high rather than too low, stands beside its
+rate. Of hand-written code for the same back end at most 1.5 times the time is asked for, a ratio of
+0.67."""
 
 
 def _measured_on(records):
@@ -174,18 +177,20 @@ def _examples(rows):
 
 COLUMNS = (
     *("workload", "peer", "gibbsppl", "peer's", "ratio"),
-    *("compiling", "peer's", "worst element"),
+    *("us each", "peer's", "effective, each", "peer's", "compiling", "peer's", "worst element"),
 )
+ALIGNED = "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|"
 
 
 def _table(rows):
-    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---:|---:|---:|---:|---:|---|"]
+    lines = [f"| {' | '.join(COLUMNS)} |", ALIGNED]
     for row in rows:
         wrong = f" (not counted: {row.wrong})" if row.wrong else ""
         worst = _worst(row.ours)
         theirs = _rate(row.theirs) + ("" if are_settled(row.theirs) else f" ({_state(row.theirs)})")
         cells = (
             row.key, f"{row.peer}{wrong}", _rate(row.ours), theirs, _ratio(row),
+            *map(_micro, (row.ours, row.theirs)), *map(_each, (row.ours, row.theirs)),
             *(f"{x:.2f} s" for x in row.compiling), f"`{worst}`" if worst else "",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
@@ -239,6 +244,23 @@ def _rate(turns):
     """The median rate, a second."""
     rate = statistics.median(t.rate for t in turns)
     return f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
+
+
+def _chains(turns):
+    """How many chains there are of the size of a turn."""
+    return CHAINS if turns[0].element else 1
+
+
+def _micro(turns):
+    """CPU microseconds of a draw of one chain, or of a sweep."""
+    seconds = statistics.median(t.sampling / t.size for t in turns)
+    return _number(1e6 * seconds / _chains(turns))
+
+
+def _each(turns):
+    """Effective draws for each draw; nothing of sweeps."""
+    each = statistics.median(t.amount / t.size for t in turns)
+    return f"{each / _chains(turns):.3g}" if turns[0].element else ""
 
 
 def _ratio(row):
