@@ -16,6 +16,8 @@ from numpyro.infer import MCMC, NUTS
 
 PACKAGES = ("numpyro", "jax")
 WARMUP, CHAINS = 1000, 4
+# So many draws are made by a call, which is compiled once; more by several calls.
+BLOCK = 1000
 SLOPES_SD = 2.0
 
 
@@ -25,22 +27,22 @@ def nuts(model, names):
     def ready(data):
         given = {n: jnp.asarray(x) for n, x in data.items()}
 
-        made = {}  # (a run of a size is compiled once)
+        mcmc = MCMC(
+            NUTS(model), num_warmup=WARMUP, num_samples=BLOCK, num_chains=CHAINS,
+            chain_method="sequential", progress_bar=False,
+        )  # fmt: skip
+        began = process_time()
+        sampling, warming, _ = run(mcmc, 0, given, names, 1)
+        compiling = process_time() - began
+        sampling, warming, _ = run(mcmc, 0, given, names, 1)
+        compiling = max(0.0, compiling - sampling - warming)
 
         def turn(seed, size):
-            compiling = 0.0
-            if size not in made:
-                made[size] = MCMC(
-                    NUTS(model), num_warmup=WARMUP, num_samples=size, num_chains=CHAINS,
-                    chain_method="sequential", progress_bar=False,
-                )  # fmt: skip
-                began = process_time()
-                run(made[size], 0, given, names)
-                compiling = process_time() - began
-            sampling, warming, draws = run(made[size], seed + 1, given, names)
-            compiling = max(0.0, compiling - sampling - warming)
+            blocks = -(-size // BLOCK)
+            sampling, warming, draws = run(mcmc, seed + 1, given, names, blocks)
             return {
-                "sampling": sampling, "warming": warming, "compiling": compiling, "draws": draws,
+                "size": blocks * BLOCK, "sampling": sampling, "warming": warming,
+                "compiling": compiling, "draws": draws,
             }  # fmt: skip
 
         return turn
@@ -48,18 +50,21 @@ def nuts(model, names):
     return ready
 
 
-def run(mcmc, seed, given, names):
-    """CPU seconds of sampling and of warm-up, and the draws."""
-    first, second = jax.random.split(jax.random.PRNGKey(seed))
+def run(mcmc, seed, given, names, blocks):
+    """CPU seconds of sampling and of warm-up, and the draws of so many blocks."""
+    first = jax.random.PRNGKey(seed)
     clock = [process_time()]
     mcmc.warmup(first, given)
     clock.append(process_time())
-    mcmc.post_warmup_state = mcmc.last_state
-    mcmc.run(second, given)
-    found = mcmc.get_samples(group_by_chain=True)
-    draws = {name: np.asarray(found[name]) for name in names}
+    kept = []
+    for _ in range(blocks):
+        mcmc.post_warmup_state = mcmc.last_state
+        mcmc.run(mcmc.last_state.rng_key, given)
+        found = mcmc.get_samples(group_by_chain=True)
+        kept.append({name: np.asarray(found[name]) for name in names})
     clock.append(process_time())
     warming, sampling = map(float, np.diff(clock))
+    draws = {name: np.concatenate([k[name] for k in kept], axis=1) for name in names}
     return sampling, warming, draws
 
 
