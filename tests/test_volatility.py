@@ -32,7 +32,8 @@ def returns(size=3, y=RETURNS, **settings):
         h[0] = gp.Normal(0, sigma=1.5)
         h[1:] = gp.Normal(h.lag("t"), sigma=0.8)
         gp.Normal("y", 0, sigma=gp.exp(h / 2), dims="t", observed=y)
-    return gp.compile(model, **settings)
+    # (so few elements are proposed about their mode otherwise)
+    return gp.compile(model, **{"rewrites": {"log chi-squared": True}, **settings})
 
 
 def simulated(size):

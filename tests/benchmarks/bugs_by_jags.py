@@ -1,12 +1,9 @@
-"""The examples of BUGS by JAGS: whether they agree with their references, and what they cost.
+"""The references of examples of BUGS that have no others, from long runs of JAGS.
 
     python tests/benchmarks/bugs_by_jags.py [case] ...
-    python tests/benchmarks/bugs_by_jags.py --references [case] ...
 
-A line for each case: the greatest distance of a mean and of an sd from its reference, in combined
-Monte Carlo errors; CPU seconds of compiling; the smallest bulk effective size of a monitored scalar
-per CPU second of sampling (after adaptation and warm-up). The second command writes the references
-of examples that have no others, ``models/bugs/more/references.json``, from draws of its own.
+Writes ``models/bugs/more/references.json``, by scalar. What JAGS costs beside gibbsppl is measured
+by ``python -m tests.benchmarks``.
 """
 
 # Threads and paths are set before what reads them is imported.
@@ -21,9 +18,8 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
 
 import jags
 import numpy as np
-from references.bugs import distance
 
-from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
+from gibbsppl.output.diagnostics import mcse_mean
 from models.bugs import CASES, MORE
 
 SETTINGS = {"draws": 10_000, "warmup": 5_000, "chains": 4}
@@ -51,20 +47,6 @@ def sampled(name, seed):
     settings = {**SETTINGS, "thin": THIN.get(name, 1), "modules": modules, "seed": seed}
     text = case.for_jags.read_text(encoding="utf-8")
     return jags.run(text, data, inits, case.monitors, **settings)
-
-
-def row(name, references):
-    """What there is to say of an example, as a line of the table."""
-    found = sampled(name, seed=1)
-    draws = jags.scalars(found.draws)
-    far = {n: distance(draws[n], known) for n, known in references.items()}
-    sizes = {n: float(ess_bulk(draws[n])) for n, known in references.items() if known["mcse"]}
-    of_mean, of_sd = (max(getattr(d, kind) for d in far.values()) for kind in ("mean", "sd"))
-    slowest = min(sizes, key=sizes.get)
-    return (
-        f"{name:12}{of_mean:8.1f}{of_sd:8.1f}{found.compiling:10.3f}{found.sampling:10.2f}"
-        f"{sizes[slowest]:10.0f}{sizes[slowest] / found.sampling:12.0f}  {slowest}"
-    )
 
 
 def references(name):
@@ -102,21 +84,12 @@ def write_references(names):
         print(name, flush=True)
 
 
-def main(arguments):
-    """The table of all cases, or of those named; or the references of those of ``MORE``."""
+def main(names):
+    """The references of the cases of ``MORE``, or of those named."""
     if not jags.present():
         print(jags.MISSING)
         return
-    if arguments[:1] == ["--references"]:
-        write_references(arguments[1:])
-        return
-    print(
-        f"{'case':12}{'mean':>8}{'sd':>8}{'compile s':>10}{'sample s':>10}{'min ESS':>10}"
-        f"{'ESS / s':>12}  of"
-    )
-    cases = {**CASES, **MORE}
-    for name in arguments or cases:
-        print(row(name, cases[name].references), flush=True)
+    write_references(names)
 
 
 if __name__ == "__main__":

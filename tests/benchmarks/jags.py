@@ -29,6 +29,7 @@ import numpy as np
 MISSING = "skipped: jags is not on the PATH (Debian has it as the package jags)"
 PROMPT = b". "
 WARNING = re.compile(r"^WARNING.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+WELCOME = re.compile(r"Welcome to JAGS ([0-9.]+[0-9])")
 # What JAGS says of a command that failed: it goes on all the same.
 FAILED = re.compile(
     r"error|fail|unable|cannot|can't|no model|not found|undefined|unknown|invalid", re.IGNORECASE
@@ -53,6 +54,12 @@ class Run:
 def present():
     """Whether there is a JAGS to run."""
     return shutil.which("jags") is not None
+
+
+def version():
+    """What JAGS says of its version: that of Debian's package, as "4.3.1"."""
+    with tempfile.TemporaryDirectory() as folder, _Dialogue(Path(folder)) as jags:
+        return WELCOME.search(jags.greeting).group(1)
 
 
 def run(
@@ -177,7 +184,7 @@ class _Dialogue:
         self._clock = _clock_of(self._process.pid)
 
     def __enter__(self):
-        self._answer()
+        self.greeting = self._answer()
         return self
 
     def __exit__(self, *exception):

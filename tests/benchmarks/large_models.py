@@ -7,7 +7,7 @@ import counts_by_hand
 import machine
 import markov_by_hand
 import numpy as np
-from run import counts_model
+from scipy.sparse import coo_array
 
 import gibbsppl as gp
 from models import (
@@ -59,9 +59,17 @@ def counts(cells=1_000_000):
     return counts_by_hand.data(*COUNTS, cells)
 
 
-def sparse_counts(found, factors):
-    """Poisson factorisation of sparse counts."""
-    return counts_model(found, COUNTS, factors)
+def sparse_counts(cells, factors, shape=COUNTS):
+    """A factorisation of counts of which most are zero, observed as a sparse array."""
+    user, item, count = cells
+    table = coo_array((count, (user, item)), shape=shape)
+    coords = {"user": range(shape[0]), "item": range(shape[1]), "factor": range(factors)}
+    with gp.Model(coords=coords, name="counts") as model:
+        theta = gp.Gamma("theta", 0.3, rate=1.0, dims=("user", "factor"))
+        phi = gp.Gamma("phi", 0.3, rate=1.0, dims=("item", "factor"))
+        rate = gp.sum(theta * phi, "factor")
+        gp.Poisson("y", rate, dims=("user", "item"), observed=table)
+    return model
 
 
 def topics(number):

@@ -1,14 +1,14 @@
 """Two ways to do the same, turn about: what is measured, and the row of a table that it makes.
 
-A side is a function from a number of sweeps to the CPU seconds of one: `in_loops`, `in_numpy`,
-`by_hand`, or one of `peers`. `beside` lets two of them take turns.
+A side is a function from a number of sweeps to the CPU seconds of one: `in_loops` or `in_numpy`.
+`beside` lets two of them take turns. Other programs are compared by `python -m tests.benchmarks`.
 """
 
 import statistics
 from dataclasses import dataclass
+from time import process_time
 
 import numpy as np
-import peers
 
 import gibbsppl as gp
 from gibbsppl.initial.search import initial_state
@@ -79,7 +79,7 @@ def in_loops(model, warmup=3, **settings):
     loops = sampler.loops(keep=())
     arguments = loops.arguments(rng, loops.arrays_of(state), ())
     runner = loops.compiled()
-    return warmed(peers.timed(lambda count: runner.sweep(arguments, count)), warmup)
+    return warmed(timed(lambda count: runner.sweep(arguments, count)), warmup)
 
 
 def in_numpy(model, warmup=3, **settings):
@@ -90,12 +90,18 @@ def in_numpy(model, warmup=3, **settings):
         for _ in range(count):
             sampler.program.sweep(rng, state, sampler.constants)
 
-    return warmed(peers.timed(sweeps), warmup)
+    return warmed(timed(sweeps), warmup)
 
 
-def by_hand(function, *arguments):
-    """Compiled sweeps that are written by hand."""
-    return warmed(peers.timed(lambda count: function(*arguments, count)), 3)
+def timed(iterate):
+    """The CPU seconds of an iteration, from where the last one has ended."""
+
+    def seconds(count):
+        began = process_time()
+        iterate(count)
+        return (process_time() - began) / count
+
+    return seconds
 
 
 def warmed(seconds, count):

@@ -12,14 +12,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
-import effective_draws
 import jags
 import numpy as np
+from measuring import Turn, judged
+from sides import Compiled
+from workloads import WORKLOADS
 
-NAMES = ("rats", "pumps", "eight schools", "dyes", "line", "regression 442 x 10", "seeds")
+NAMES = ("rats_1", "pump_1", "dyes_1", "line_1", "seeds_1")
+WARMUP, OF_JAGS, EACH = 500, 10_000, 20_000
 FEW, MANY = 2000, 100_000
 # CPU seconds that a run of a few draws may take longer.
 LONGER = 1.0
@@ -36,16 +38,17 @@ gp.compile(model, **{settings!r}).sample(
 ROOT = Path(__file__).parents[2]
 
 
-def seconds_of(small, draws):
+def seconds_of(workload, draws):
     """CPU seconds of a process that makes so many draws in each of four chains."""
     kept = {n: x for n, x in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
+    text, data, _ = workload.program()
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "model.bug").write_text(small.text, encoding="utf-8")
-        data = {n: _plain(x) for n, x in small.data.items()}
-        (Path(folder) / "data.json").write_text(json.dumps(data), encoding="utf-8")
+        (Path(folder) / "model.bug").write_text(text, encoding="utf-8")
+        plain = {n: _plain(x) for n, x in data.items()}
+        (Path(folder) / "data.json").write_text(json.dumps(plain), encoding="utf-8")
         program = PROGRAM.format(
-            root=str(ROOT), folder=folder, monitors=list(small.monitors), draws=draws,
-            settings=dict(small.settings), warmup=small.warmup,
+            root=str(ROOT), folder=folder, monitors=list(workload.monitors), draws=draws,
+            settings={}, warmup=WARMUP,
         )  # fmt: skip
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-c", program], check=True, env=kept)
@@ -58,21 +61,20 @@ def _plain(values):
     return np.ma.array(values).tolist()
 
 
-def turn(small, per_draw, seed):
+def turn(workload, per_draw, seed):
     """CPU seconds of few and of many draws, and effective draws a second of many: both sides."""
-    found = effective_draws.run_of_jags(small, seed)
-    first, each = found.compiling + found.warming, found.sampling / small.of_jags
+    run = {"draws": OF_JAGS, "warmup": WARMUP, "adapt": WARMUP, "seed": seed, "modules": ("glm",)}
+    found = jags.run(*workload.program(), workload.monitors, **run)
+    first, each = found.compiling + found.warming, found.sampling / OF_JAGS
     theirs = [first + each * draws for draws in (FEW, MANY)]
-    rate = effective_draws.smallest(found.draws) / small.of_jags * MANY / theirs[1]
-    ours = [seconds_of(small, draws) for draws in (FEW, MANY)]
-    return (ours[0], theirs[0]), (per_draw * MANY / ours[1], rate)
+    size = judged(Turn(OF_JAGS, found.sampling, 0.0, found.draws), workload.watched).amount
+    ours = [seconds_of(workload, draws) for draws in (FEW, MANY)]
+    return (ours[0], theirs[0]), (per_draw * MANY / ours[1], size / OF_JAGS * MANY / theirs[1])
 
 
-def effective(small):
+def effective(workload):
     """The effective size for each draw of a chain, all four together."""
-    run = {"warmup": small.warmup, "chains": 4, "seed": 1, "keep": small.monitors}
-    draws = small.sampler().sample(small.draws, backend="compiled", progress=False, **run)
-    return effective_draws.smallest({m: draws[m] for m in small.monitors}) / small.draws
+    return judged(Compiled(workload).turn(1, EACH), workload.watched).amount / EACH
 
 
 def rows(turns=3):
@@ -81,7 +83,7 @@ def rows(turns=3):
         yield f"| start-up | JAGS | | | | | not measured: {jags.MISSING} |"
         return
     for name in NAMES:
-        small = replace(effective_draws.SMALL[name](), warmup=500)
+        small = WORKLOADS[name]
         per_draw = effective(small)
         for draws in (FEW, MANY):  # (what is compiled is left for the next process)
             seconds_of(small, draws)

@@ -1,0 +1,45 @@
+"""Environments of peers: a folder for each outside of the tree, made when it is first asked for.
+
+Packages come by pip from where pip is set up to look. The folder is ``gibbsppl-benchmarks`` in the
+user's cache (``XDG_CACHE_HOME``); removing it makes all anew.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# One thread: CPU time is what is compared.
+LIMITS = {
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "JAX_PLATFORMS": "cpu",
+}
+READY = "ready"
+LAST_LINES = 3
+
+
+def folder():
+    """Where environments are kept."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "gibbsppl-benchmarks"
+
+
+def python_of(name, packages):
+    """The interpreter of an environment with packages; ImportError, if they do not install."""
+    place = folder() / name.lower().replace(" ", "-")
+    interpreter, ready = place / "bin" / "python", place / READY
+    if not ready.exists() or ready.read_text(encoding="utf-8") != " ".join(packages):
+        print(f"{name}: installing {', '.join(packages)} in {place}", file=sys.stderr, flush=True)
+        _run(sys.executable, "-m", "venv", "--clear", str(place))
+        _run(str(interpreter), "-m", "pip", "install", "-q", *packages)
+        ready.write_text(" ".join(packages), encoding="utf-8")
+    return str(interpreter)
+
+
+def _run(*command):
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        said = [x for x in done.stderr.splitlines() if x.startswith(("ERROR", "error"))]
+        told = " ".join(said[-LAST_LINES:]) or f"ended with {done.returncode}"
+        raise ImportError(f"does not install: {told}")
