@@ -449,7 +449,7 @@ def test_a_location_before_its_scale_is_refused():
 
 def test_a_wrong_density_of_what_is_drawn_jointly_with_others_is_seen(monkeypatch):
     """The graph without it is no longer that of the model."""
-    sampler = compiled(beside_a_group)
+    sampler = gp.compile(beside_a_group(), interweave=False)
     true = normalised._Quadratic.maximum
 
     def planted(self):

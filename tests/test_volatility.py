@@ -33,7 +33,7 @@ def returns(size=3, y=RETURNS, **settings):
         h[1:] = gp.Normal(h.lag("t"), sigma=0.8)
         gp.Normal("y", 0, sigma=gp.exp(h / 2), dims="t", observed=y)
     # (so few elements are proposed about their mode otherwise)
-    return gp.compile(model, **{"rewrites": {"log chi-squared": True}, **settings})
+    return gp.compile(model, **(settings or {"rewrites": {"log chi-squared": True}}))
 
 
 def simulated(size):
@@ -197,7 +197,8 @@ def test_a_long_series_is_accepted_nearly_always():
     ids=lambda f: f.__name__,
 )
 def test_loops_make_the_same_steps(model):
-    sampler = gp.compile(model(), interweave=False)
+    rewrites = {"log chi-squared": True}
+    sampler = gp.compile(model(), interweave=False, rewrites=rewrites)
     assert "corrected joint draw" in told(sampler).values()
     (chain,), _ = sampler.initial_states(1, 5)
 
@@ -281,11 +282,11 @@ def test_an_exponential_of_a_count_is_none_of_a_chi_squared_number():
 @pytest.mark.parametrize(("each", "is_made"), [(2, True), (9, False)])
 def test_labels_are_few_for_each_element_unless_they_are_asked_for(each, is_made):
     def several(**settings):
-        with gp.Model(coords={"t": 4, "k": each}) as model:
+        with gp.Model(coords={"t": 10, "k": each}) as model:
             h = gp.Array("h", dims="t")
             h[0] = gp.Normal(0, sigma=1)
             h[1:] = gp.Normal(h.lag("t"), sigma=1)
-            y = np.linspace(-1, 1.1, 4 * each).reshape(4, each)
+            y = np.linspace(-1, 1.1, 10 * each).reshape(10, each)
             gp.Normal("y", 0, tau=gp.exp(-h), dims=("t", "k"), observed=y)
         return gp.compile(model, **settings)
 

@@ -168,7 +168,7 @@ def test_a_rewrite_that_loses_the_other_branch_is_seen(choice, monkeypatch):
         return opened(*of)
 
     monkeypatch.setattr(rows, "opened", without_others)
-    monkeypatch.setattr(rows, "_readings", last_of(rows._readings))
+    monkeypatch.setattr(rows, "readings_of", last_of(rows.readings_of))
     sampler = gp.compile(model(choice, by_data))
     found = sampler.verify()
 

@@ -332,6 +332,7 @@ UNCOMPARED = frozenset(
         *("s", "c", "kernel", "proposal", "function", "fixed"),
         *("kept", "squares", "joint", "given", "walk", "share", "shares", "line"),
         *("local", "along"),
+        *("trajectory", "surface", "bounds", "length", "depth"),
     )
 )
 

@@ -6,10 +6,10 @@ gradient shares nearly all of its work with the log density that it is of.
 
 >>> from gibbsppl.algebra.expressions import Array, Dim
 >>> b, i = Array("b"), Dim("i")
->>> term = ("y", sp.exp(b[i]) - sp.exp(b[i])**2, (Range(i, 0, 3),))
+>>> term = ("y", sp.exp(b[i]) - b[i] * sp.exp(b[i]), (Range(i, 0, 3),))
 >>> found = shared_parts([term], {"b"}, {i: 3}, {"b"})
 >>> found.terms[0][1], [(str(p.element), str(p.value)) for p in found.parts]
-(-part_1[i]**2 + part_1[i], [('part_1[i]', 'exp(b[i])')])
+(-b[i]*part_1[i] + part_1[i], [('part_1[i]', 'exp(b[i])')])
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class NUTS(ByGradient):
     ...     y = gp.Normal("y", gp.exp(a * x) * b, sigma=0.1, dims="i", observed=[1, 2, 3, 8])
     >>> print(gp.compile(curve, kernels={("a", "b"): gp.NUTS()}))
     curve: 1 step, 1 by kernels asked for
-      a, b  NUTS  log density = -a**2/2 - b**2/2 - 50*sum((-b*exp(a*x[i]) + y[i])**2, i), together
+      a, b  NUTS  together  log density = -a**2/2 - b**2/2 + sum(-50*(y - b*exp(a*x))**2, i)
     """
 
     target_accept: float = 0.8
