@@ -228,7 +228,7 @@ def effects_of_groups():
 
 
 def coefficients_of(model, exact=True, **settings):
-    """Those that are interwoven where so few elements are not proposed at once."""
+    """The coefficients interwoven where so few elements are not proposed at once."""
     return [
         i.variable
         for i in gp.compile(model, exact=exact, **settings).schedule.interwoven.values()

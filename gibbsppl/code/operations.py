@@ -145,7 +145,7 @@ class _Given:
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """What is known of the dims and the tables of a sweep.
+    """The counting of work, with the known facts of the dims and the tables of a sweep.
 
     ``starts`` are tables of where groups start, with the average size of a group; ``lengths`` are
     sizes in those of the model; ``values`` tables that the sweep has itself; ``spans`` one of each

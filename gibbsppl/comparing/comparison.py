@@ -27,7 +27,7 @@ LEVEL = 0.05
 
 
 class Compiled(Lowered, Protocol):
-    """What is asked of a compiled sampler."""
+    """A compiled sampler, as far as a comparison asks it."""
 
     @property
     def graph(self) -> Graph:
@@ -115,7 +115,7 @@ class Comparison:
 
     @property
     def as_chosen(self) -> str:
-        """What has been compared, and how the best was found, for the head of its schedule."""
+        """The comparison, and how the best was found, for the head of its schedule."""
         return f"chosen among {len(self.variants) + len(self.failed)} variants:\n{self}"
 
     def __getitem__(self, name: str) -> Variant:

@@ -22,7 +22,7 @@ from gibbsppl.settings import Settings
 
 
 class Lowered(Protocol):
-    """What a compiled sampler is asked for its costs."""
+    """A compiled sampler, as far as it is asked for its costs."""
 
     @property
     def schedule(self) -> Schedule:

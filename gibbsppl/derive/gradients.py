@@ -94,7 +94,7 @@ def _factors_of(graph: Graph, names: Collection[str]) -> Iterable[Factor]:
 def _density(
     graph: Graph, factor: Factor, statements: Iterable[Statement], data: Values
 ) -> Expr:
-    """What a factor says of arrays: its terms that hold them, and bounds that they set or have."""
+    """The terms of a factor that hold some arrays, and the bounds that they set or have."""
     names = frozenset(s.target.array.name for s in statements)
     whole = opened(simplified(factor.log_density, names), names, binary_arrays(graph, data))
     held = [t for t in sp.Add.make_args(whole) if mentions(t, names)]

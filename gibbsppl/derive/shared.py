@@ -55,7 +55,7 @@ def shared_parts(
     taken: Collection[str],
     stem: str = "part",
 ) -> Shared:
-    """What terms have in common of functions of arrays, with no name that is taken.
+    """The parts that terms have in common, functions of arrays, with no name that is taken.
 
     A part has all positions of its dims: what is read at some alone is no part.
     """

@@ -111,7 +111,7 @@ class ModalMove(ConcaveBlock):
         ]
 
     def _along_told(self) -> list[str]:
-        """Which arrays are proposed, and which move along."""
+        """The arrays that are proposed, and those that move along."""
         if not self.last:
             return []
         return [

@@ -37,7 +37,7 @@ def is_proposed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) 
     if len(without.fallbacks) > len(schedule.fallbacks):
         return False
     held = _held(schedule, rule, graph)
-    return any(held <= {*s.variables} for s in without.proposed if not s.last)
+    return bool(held) and any(held <= {*s.variables} for s in without.proposed if not s.last)
 
 
 def _held(schedule: Schedule, rule: str, graph: Graph) -> set[str]:

@@ -59,7 +59,7 @@ def steps_moved_together(
     control: Control,
     model: Rewritten,
 ) -> list[Drawn | Step]:
-    """What is drawn in a stage, one step in place of the variables that a kernel moves together.
+    """The draws of a stage, one step in place of the variables that a kernel moves together.
 
     An error if some of these are drawn elsewhere.
     """

@@ -22,7 +22,7 @@ from gibbsppl.rewrites import Rewritten
 def corrected(
     graph: Graph, drawn: Sequence[Drawn], model: Rewritten
 ) -> list[Drawn | CorrectedDraw]:
-    """What is drawn, as proposals where a correction sees it.
+    """The draws of a graph, as proposals where a correction sees them.
 
     Where a joint draw would be too large, elements are moved by their log density.
     """

@@ -90,7 +90,7 @@ def _array(name: str, element: Leaf, value: Expr, over: tuple[Range, ...]) -> Ma
 def _alone(
     graph: Graph, others: Quadratic, name: str, degree: int, known: Known
 ) -> Expr | None:
-    """What is said of single elements: the coefficient of each, or of its square."""
+    """The terms of single elements: the coefficient of each, or of its square."""
     axes, total = graph.variables[name].dims, sp.S.Zero
     for piece in others.of(name, degree):
         found = pull_back(piece, axes, piece.views[0].read, graph.sizes, known)

@@ -129,7 +129,7 @@ def _labels(weights: Given, *_: Given) -> Any:
 
 
 def _border(inside: Any, border: Any) -> Any:
-    """What a border of so many elements takes beside the factor of the inside."""
+    """The operations of a border of so many elements beside the factor of the inside."""
     return inside * (border * border + border * 5) + _factorised(border)
 
 

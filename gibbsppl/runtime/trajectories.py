@@ -44,7 +44,7 @@ Bounds = Mapping[str, tuple[Numbers, Numbers]]
 
 @dataclass(slots=True)
 class Trajectory:
-    """What is learnt of paths in warm-up, and counts of moves since `taken` was last called.
+    """The tuning of paths, learnt in warm-up, and counts of moves since `taken` was last called.
 
     ``learnt`` and ``moments`` are rows of `gibbsppl.runtime.loops.hamiltonian`, ``scale`` the
     scales of positions.
@@ -76,7 +76,7 @@ class Trajectory:
 
 
 def trajectory_of(s: TunedState, name: str, joint: Joint, target: float) -> Trajectory:
-    """What is known of the paths of a step, kept in the state under ``"~name"``."""
+    """The tuning of the paths of a step, kept in the state under ``"~name"``."""
     key = "~" + name
     if key not in s:
         zeros = np.zeros(LEARNT), np.ones(joint.size), np.zeros((MOMENTS, joint.size))

@@ -121,7 +121,7 @@ def put_tuning(state: dict[str, Any], arrays: Mapping[str, Array]) -> None:
 
 
 def _trajectory(step: str, arrays: Mapping[str, Array]) -> Trajectory:
-    """What loops have left of what is learnt of paths."""
+    """The tuning of paths as loops have left it."""
     learnt, scale, moments = (
         np.array(arrays[f"{step}.{f}"], dtype=float) for f in (LEARNS, SCALES, SUMS)
     )

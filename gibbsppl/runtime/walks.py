@@ -58,7 +58,7 @@ class Counts:
         return rate
 
     def taken(self) -> dict[str, float]:
-        """What is recorded with a draw, by field: the share of steps accepted."""
+        """The rates recorded with a draw, by field: the share of steps accepted."""
         return {"accepted": self.taken_rate()}
 
 

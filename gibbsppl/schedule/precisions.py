@@ -41,7 +41,8 @@ CELLS_A_POSITION = 4
 LEAST_DIAGONALISED = 16
 
 
-# What a draw takes of its own by default: so many bytes, or so many times the data and the state.
+# The memory that a draw takes of its own by default: so many bytes, or so many times the data and
+# the state (but never more than a factor of `MOST_ENTRIES` takes).
 MOST_BYTES, MOST_TIMES = 256e6, 10
 BYTES = 8
 

@@ -35,7 +35,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a turn has come to; of draws the element that mixes worst, and the highest R-hat."""
+    """The result of a turn; of draws the element that mixes worst, and the highest R-hat."""
 
     size: int
     sampling: float
@@ -47,7 +47,7 @@ class Found:
 
     @property
     def rate(self):
-        """What came of a CPU second."""
+        """The rate: how much comes of a CPU second."""
         return self.amount / self.sampling
 
     @property

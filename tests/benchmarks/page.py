@@ -91,7 +91,7 @@ def rows_of(workload, record):
 
 
 def lines_of(workload, record):
-    """What a record says, a line for each peer."""
+    """The rows of a record, a line for each peer."""
     return [
         f"{row.key:20} {row.peer:16} not measured: {row.why}"
         if isinstance(row, Missing)
@@ -162,7 +162,7 @@ def _behind(rows):
 
 
 def _examples(rows):
-    """What the issue asks of the examples of BUGS: their median, and how many are below."""
+    """The median of the examples of BUGS, and how many are below the targets."""
     own = [row for row in rows if row.group == BUGS and row.peer.startswith("JAGS")]
     found = [row.ratio[1] for row in own if row.counts]
     if found:
@@ -214,7 +214,7 @@ def _unsettled(rows):
 
 
 def _missing(everything, workloads, records):
-    """What could not be measured, and what has not been."""
+    """The workloads that could not be measured, and those not yet measured."""
     found = {}
     for row in everything:
         if isinstance(row, Missing):

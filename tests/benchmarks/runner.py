@@ -73,7 +73,7 @@ def today():
 
 
 def machine():
-    """What it was measured on, in plain words."""
+    """The machine of the measurement, in plain words."""
     return (
         f"{os.cpu_count()} cores of {platform.machine()}, Python {platform.python_version()}, "
         f"NumPy {np.__version__}, load {os.getloadavg()[0]:.1f}"

@@ -119,7 +119,7 @@ def ours(workload):
 
 
 class Silent:
-    """What all sides of others have in common: nothing is told of how they draw."""
+    """The base of the sides of others: nothing is told of how they draw."""
 
     compiling = 0.0
 
@@ -194,7 +194,7 @@ class Elsewhere(Silent):
         self._scratch.cleanup()
 
     def turn(self, seed, size):
-        """What the process answers to a seed and a size."""
+        """The answer of the process to a seed and a size."""
         self._process.stdin.write(json.dumps({"seed": seed, "size": size}) + "\n")
         self._process.stdin.flush()
         found = self._answer()

@@ -1,4 +1,4 @@
-"""What is measured: a model with its data, what is monitored, and the peers; one row of a table.
+"""A workload: a model with its data, what is monitored, and the peers; one row of a table.
 
 ``peers`` has for each that can run the workload the least ratio that is asked for: 1 of other
 programs, or the target of its row; of hand-written code `OF_HAND`, at most 1.5 times its time.

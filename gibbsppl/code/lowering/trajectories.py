@@ -113,7 +113,7 @@ def _surface(w: Workshop, step: Any, joint: Joint, tried: str, slopes: str) -> D
 
 @dataclass(frozen=True, slots=True)
 class _Learnt:
-    """What is learnt of paths in the state: numbers, arrays with their spans, and counts."""
+    """The fields learnt of paths, in the state: numbers, arrays with their spans, and counts."""
 
     numbers: tuple[Element, ...]
     arrays: tuple[tuple[Element, tuple[Span, ...]], ...]
