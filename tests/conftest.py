@@ -6,8 +6,10 @@ those that are marked where they stand. ``quick_tests.txt`` has the files of the
 ``pytest -m quick``, which collects no others.
 """
 
+import gc
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,10 @@ os.environ.setdefault("GIBBSPPL_BACKEND", "numpy")
 # (a worker of the tests has a core of its own; set before any of them loads NumPy)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# The type of a function that keeps its results (to ask each name of each module for an attribute
+# takes longer than most tests).
+KEEPS = type(cache(len))
+
 GOLDEN = Path(__file__).parent / "golden"
 LONG_TESTS = Path(__file__).parent / "long_tests.txt"
 QUICK_TESTS = Path(__file__).parent / "quick_tests.txt"
@@ -29,9 +35,49 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays: none of it is looked at by the collector of garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path, parent):
+    """Files without an example are not searched for examples, function by function."""
+    found = yield
+    if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
+        return found
+    return [one for one in found if type(one) is pytest.Module]
+
+
+class Backwards(pytest.Dir):
+    """A folder whose files are collected from the last one on."""
+
+    def collect(self):
+        return reversed(list(super().collect()))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path, parent):
+    """Every second worker collects backwards: each compiles half of the tests' files for both."""
+    worker = getattr(parent.config, "workerinput", {"workerid": "gw0"})["workerid"]
+    if int(worker.removeprefix("gw")) % 2 == 0 or (path / "__init__.py").exists():
+        return None
+    return Backwards.from_parent(parent, path=path)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark the tests that take longest as slow, those of the fast subset as quick."""
+    """Mark the tests that take longest as slow, those of the fast subset as quick.
+
+    Workers have them in one order, in which they do not come where one collects backwards.
+    """
+    items.sort(key=lambda item: (item.path, isinstance(item, pytest.Function)))
     long, quick = listed(LONG_TESTS), listed(QUICK_TESTS)
     for item in items:
         name = item.nodeid.removeprefix("tests/")
@@ -57,7 +103,7 @@ def listed(file):
 def clear_caches():
     """Forget what pure functions have found: it may be of another program than the present one."""
     modules = [m for n, m in sys.modules.items() if n.partition(".")[0] == "gibbsppl"]
-    found = (f for m in modules for f in vars(m).values() if hasattr(f, "cache_clear"))
+    found = (f for m in modules for f in vars(m).values() if type(f) is KEEPS)
     for kept in {id(f): f for f in found}.values():
         kept.cache_clear()
 
