@@ -206,7 +206,12 @@ def test_vectors_that_fill_a_part_of_an_axis_are_recorded_as_the_program_has_the
     assert wrong(gaps(model)) == set()
 
 
-@pytest.mark.parametrize("seed", range(33, 133))
+EVERY_DAY = range(33, 58)
+
+
+@pytest.mark.parametrize(
+    "seed", [*EVERY_DAY, *(pytest.param(s, marks=pytest.mark.slow) for s in range(58, 133))]
+)
 def test_random_programs_are_read_as_they_stand(seed):
     assert wrong(gaps(gp.read_bugs(*random_program(seed)), seed)) == set()
 

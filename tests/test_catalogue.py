@@ -17,7 +17,7 @@ from forms import (
     catalogue_probabilities,
     catalogue_rates,
     catalogue_scales,
-    form_named,
+    compiled,
 )
 from forms.catalogue_row import POSITIVE, WEIGHT, A, B, N
 from scipy import stats
@@ -65,11 +65,6 @@ READ = {
     "InverseWishart": lambda e: (-2 * e[0] - e[1].shape[-1] - 1, -2 * e[1]),
     "MvNormal": lambda e: (np.linalg.solve(-2 * e[1], e[0][..., None])[..., 0], -2 * e[1]),
 }
-
-
-@functools.cache
-def compiled(name):
-    return form_named(name).compiled()
 
 
 def values_of(sampler, seed):

@@ -87,10 +87,13 @@ def used(made):
 
 
 @pytest.mark.parametrize("kind", ["mu", "x", "group", "site", "obs", "y", "twice", "tie"])
-@pytest.mark.parametrize("text", HOSTILE)
-def test_names_that_are_none_are_refused(kind, text):
-    with pytest.raises(gp.ModelError):
-        model(**{kind: text})
+def test_names_that_are_none_are_refused(kind):
+    for text in HOSTILE:
+        try:
+            model(**{kind: text})
+        except gp.ModelError:
+            continue
+        pytest.fail(f"{text!r} is taken as a name of {kind}")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

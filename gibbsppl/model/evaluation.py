@@ -143,7 +143,7 @@ class _Frame:
 
     def constant(self, value: ArrayLike) -> Floats:
         """A number as an array with one axis of length 1 per range."""
-        return np.full((1,) * len(self.ranges), value, dtype=np.float64)
+        return np.array(value, dtype=np.float64, ndmin=len(self.ranges))
 
 
 def _value(expr: Expr, frame: _Frame) -> Floats:
@@ -230,7 +230,7 @@ def _read(leaf: Leaf, frame: _Frame) -> Floats:
 
 def _checked(index: Floats, size: int, axis: int, leaf: Leaf) -> NDArray[np.int64]:
     """The index as integers; out of range is an error, since NumPy would wrap negative ones."""
-    whole = np.nan_to_num(index, nan=-1.0, posinf=-1.0, neginf=-1.0).astype(np.int64)
+    whole = index.astype(np.int64)  # (whatever that makes of other numbers, it is not equal)
     bad = (whole != index) | (whole < 0) | (whole >= size)
     if bad.any():
         raise ModelError(

@@ -14,6 +14,9 @@ The forms of the modules ``catalogue_*`` are the lines of the catalogue of conju
 spelling; beside them stand the parameters of their conditionals, which `test_catalogue` compares.
 """
 
+from functools import cache
+
+import gibbsppl as gp
 from forms import (
     catalogue_counts,
     catalogue_entering,
@@ -53,9 +56,15 @@ FORMS: tuple[Form, ...] = (
     *catalogue_extremes.FORMS,
 )
 
-__all__ = ["FORMS", "Form", "form_named"]
+__all__ = ["FORMS", "Form", "compiled", "form_named"]
 
 
 def form_named(name: str) -> Form:
     """The form whose function has that name."""
     return next(f for f in FORMS if f.name == name)
+
+
+@cache
+def compiled(name: str) -> gp.Sampler:
+    """The sampler of a form, compiled once by each process for all tests that only look at it."""
+    return form_named(name).compiled()
