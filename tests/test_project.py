@@ -201,7 +201,7 @@ def test_the_docstring_of_a_folder_is_the_map_of_its_rooms(folder):
 def test_what_docstrings_refer_to_is_there():
     for path in modules():
         nodes = (n for n in ast.walk(parsed(path)) if isinstance(n, DOCUMENTED))
-        texts = (ast.get_docstring(n) or "" for n in nodes)
+        texts = (ast.get_docstring(n, clean=False) or "" for n in nodes)
         told = {name for text in texts for name in re.findall(r"`gibbsppl\.([\w.]+)`", text)}
 
         assert [name for name in told if not is_there(f"gibbsppl.{name}")] == [], path
@@ -232,7 +232,7 @@ def words_of(tree):
         id(node.body[0].value)
         for node in ast.walk(tree)
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
-        and ast.get_docstring(node) is not None
+        and ast.get_docstring(node, clean=False) is not None
     }
     for node in ast.walk(tree):
         match node:
@@ -395,7 +395,7 @@ def test_everything_public_is_documented():
         f"{name_of(path)}:{getattr(node, 'name', '')}"
         for path in modules()
         for node, public in definitions(parsed(path))
-        if public and ast.get_docstring(node) is None
+        if public and ast.get_docstring(node, clean=False) is None
     }
 
     assert silent == set()
@@ -410,7 +410,7 @@ def functions():
 
 def _lines_of_code(node):
     """The lines of a function without its docstring and its signature."""
-    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
