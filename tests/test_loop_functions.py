@@ -147,7 +147,10 @@ def test_logs_of_incomplete_gamma_functions_equal_those_of_arrays(name):
     assert (near | (found == expected) | (np.isnan(found) & np.isnan(expected))).all()
 
 
-@pytest.mark.parametrize("a", [2.3e4, 999_999.0, 1e6, 7.4e8])
+@pytest.mark.parametrize(
+    "a", [pytest.param(2.3e4, marks=pytest.mark.slow), 999_999.0, 1e6,
+          pytest.param(7.4e8, marks=pytest.mark.slow)]
+)  # fmt: skip
 @pytest.mark.parametrize("sds", [-9.0, -4.7, -0.3, 0.0, 0.01, 3.0, 6.0])
 def test_logs_of_incomplete_gamma_functions_of_large_shapes_have_their_digits(a, sds):
     mpmath.mp.dps = 40
