@@ -101,7 +101,7 @@ NEWTON_STEPS, RESULTS = 2.5, 5
 # Points of a path by gradients, most often; what each takes, whatever its elements.
 POINTS_OF_PATH, POINT = 8, 340
 # A Polya-Gamma number of one trial, and of many.
-ONE_TRIAL, MANY_TRIALS = 175, 1400
+ONE_TRIAL, MANY_TRIALS = 175, 330
 
 
 def _factorised(n: Any) -> Any:
