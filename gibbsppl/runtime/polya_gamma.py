@@ -12,7 +12,6 @@ approximation are in `gibbsppl.runtime.polya_gamma_density`, as is the notation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import scipy
@@ -27,7 +26,7 @@ from gibbsppl.runtime.polya_gamma_density import (
     saddle_exponent,
     tilted,
 )
-from gibbsppl.runtime.rejection import require
+from gibbsppl.runtime.rejection import rejected, require
 from gibbsppl.runtime.special import inverse_gaussian
 from gibbsppl.runtime.truncated import flat
 from gibbsppl.runtime.types import Flags, Floats, Generator, Numbers, Size
@@ -113,20 +112,6 @@ def _sum(rng: Generator, z: Floats, b: Floats) -> Floats:
         (more,) = np.nonzero(b > k)
         x[more] += rejected(_try_one, rng, z[more])
     return x / 4.0
-
-
-Try = Callable[..., tuple[Floats, Flags]]
-
-
-def rejected(attempt: Try, rng: Generator, *parameters: Floats) -> Floats:
-    """The first accepted value of each element: ``attempt`` gives values and which to accept."""
-    x, accepted = attempt(rng, *parameters)
-    (left,) = np.nonzero(~accepted)
-    while left.size:
-        again, accepted = attempt(rng, *(p[left] for p in parameters))
-        x[left[accepted]] = again[accepted]
-        left = left[~accepted]
-    return x
 
 
 def _try_one(rng: Generator, z: Floats) -> tuple[Floats, Flags]:
