@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from gibbsppl.runtime.draws import TINY
@@ -38,7 +37,22 @@ AT_ONCE = 1000
 
 # About 0 derivatives of K are those of its Taylor series, K' = sum of TANGENT[k] u**k.
 ABOUT_0 = 0.02
-TANGENT = tuple((1.0 - 0.25**k) * float(scipy.special.zeta(2 * k)) / END**k for k in range(1, 11))
+
+
+def _coefficients(count: int) -> tuple[float, ...]:
+    """Of ``K' = tan(s) / s``, ``s**2 = 2 u``, by ``1 - K' + 2 u K'**2 = 2 u K''``.
+
+    >>> np.allclose(_coefficients(3), (1, 2 / 3, 8 / 15), rtol=1e-15)
+    True
+    """
+    found = [1.0]
+    for k in range(1, count):
+        total = sum(a * b for a, b in zip(found, found[::-1], strict=True))
+        found.append(2.0 * total / (2 * k + 1))
+    return tuple(found)
+
+
+TANGENT = _coefficients(10)
 
 
 @np.errstate(all="ignore")
