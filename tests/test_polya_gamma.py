@@ -6,25 +6,26 @@ from importlib import import_module
 import numpy as np
 import pytest
 import sympy as sp
+from mpmath import mp
 from scipy import stats
 from test_families import evaluate
 
 from gibbsppl.families import FAMILIES
 from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.functions import log_polya_gamma
-from gibbsppl.runtime.polya_gamma import (
-    SPLIT,
-    SUMMED,
+from gibbsppl.runtime.polya_gamma import SPLIT, SUMMED, polya_gamma
+from gibbsppl.runtime.polya_gamma_density import (
+    correction,
     log_first_term,
-    log_stirling,
     mean_and_variance,
-    polya_gamma,
     saddle_exponent,
+    tilted,
 )
 from gibbsppl.runtime.simulation import simulate_polya_gamma
 from gibbsppl.runtime.special import inverse_gaussian
 
 module = import_module("gibbsppl.runtime.polya_gamma")  # the package has its function instead
+density = import_module("gibbsppl.runtime.polya_gamma_density")
 
 # Sums of thousands of positive terms, each rounded.
 ROUNDING = 1e-12
@@ -46,7 +47,7 @@ def log_cosh(s):
 def moments_of(b, c):
     """Mean and variance; those of the row have other formulas."""
     z = np.asarray(c) / 2
-    mean, variance = mean_and_variance(module.END + z**2 / 2)
+    mean, variance = mean_and_variance(density.END + z**2 / 2)
     return b / 4 * mean, b / 16 * variance
 
 
@@ -174,7 +175,7 @@ def test_the_density_of_arrays_whose_axes_are_turned():
 def test_arrays_are_taken_in_parts(monkeypatch):
     b, x = np.linspace(0.1, 9, 12).reshape(3, 4), np.linspace(0.01, 3, 4)
     whole = log_polya_gamma(b, x)
-    monkeypatch.setattr(module, "AT_ONCE", 5)
+    monkeypatch.setattr(density, "AT_ONCE", 5)
     np.testing.assert_allclose(log_polya_gamma(b, x), whole, rtol=1e-14)
 
 
@@ -196,35 +197,115 @@ def test_the_density_is_between_its_first_term_and_that_less_the_second(b):
     assert (log_ratio >= np.log1p(-second) - rounding)[used].all()
 
 
-@pytest.mark.parametrize("b", EVERY_SHAPE)
-def test_the_density_is_between_the_saddle_point_and_stirlings_part_of_it(b):
-    exponent, variance = saddle_exponent(LINE)
+def over_saddle(b, y):
+    """The log of the density over its saddle point approximation, and its coefficient of 1 / b."""
+    exponent, variance, u = saddle_exponent(y)
     log_saddle = np.log(8 / np.pi / variance / b) / 2 + b * exponent
-    log_ratio = log_polya_gamma(b, b * LINE / 4) - log_saddle
-    assert (log_ratio <= ROUNDING * (1 + b)).all()
-    assert (log_ratio >= log_stirling(np.float64(b)) - ROUNDING * (1 + b)).all()
+    return log_polya_gamma(b, b * y / 4) - log_saddle, correction(u, y, variance)
 
 
-def test_the_exponent_is_concave_as_the_bound_takes_it_to_be():
-    """Lemmas of Windle, Polson and Scott (2014)."""
-    exponent, variance = saddle_exponent(LINE)
-    for bent in (exponent + 0.5 / LINE, exponent - np.log(LINE)):
-        slopes = np.diff(bent) / np.diff(LINE)
-        rounding = 1e-15 * (np.abs(exponent) + 1 / LINE)[:-2] / np.diff(LINE)[:-1]
-        assert (np.diff(slopes) <= 4 * rounding).all()
-        assert (np.diff(slopes) < -4 * rounding).mean() > 0.3  # that is seen, where not rounded off
-    assert (np.diff(np.log(variance / LINE**3)) < 1e-11).all()
-    assert (np.diff(np.log(variance / LINE**2)) > -1e-11).all()
+@pytest.mark.parametrize("b", [b for b in EVERY_SHAPE if b >= 1] + [1.01, 2.0, 1e4])
+def test_the_density_is_close_to_the_saddle_point_approximation(b):
+    log_ratio, first = over_saddle(b, LINE)
+    rounding = ROUNDING * (1 + b) + module.CLOSE
+    assert (log_ratio <= rounding).all()
+    assert (log_ratio >= first / b - rounding).all()
+    assert (log_ratio <= first / b + module.SECOND / b**2 + rounding).all()
+    assert ((first <= module.CLOSE) & (first >= -1 / 12 - module.CLOSE)).all()
+
+
+def test_little_is_left_of_the_first_term_of_small_shapes_beyond_a_point():
+    for b in (1e-9, 1e-3, 0.1, 0.5, 0.9, 0.999999):
+        x = np.geomspace(module.BEYOND, 100, 50)
+        assert (log_polya_gamma(b, x) - log_first_term(b, x) < np.log(module.LEFT)).all()
+
+
+@pytest.mark.parametrize("b", [1e-9, 0.3, 0.9, 1.5, 3.7])
+def test_partial_sums_decide_as_the_density_does(b):
+    x = np.geomspace(0.01, 0.9 * module.BEYOND, 40)
+    log_ratio = log_polya_gamma(b, x) - log_first_term(b, x)
+    for change in (-1e-3, -1e-9, 1e-9, 1e-3):
+        level, shape = np.exp(log_ratio) * (1 + change), np.full(x.shape, b)
+        found = module._in_density(level, shape, x)
+        seen = (level <= 1) & (np.abs(change) * level > 1e-12)
+        np.testing.assert_array_equal(found[seen], change < 0)
+        assert seen.sum() > 10 or change > 0
+
+
+def derivatives(u):
+    """K and its first four derivatives at u, in 50 digits, from those of the tangent."""
+    s = mp.sqrt(2 * u)
+    t, u2 = mp.re(mp.tan(s) / s), 2 * u
+    second = (1 + u2 * t * t - t) / u2
+    third = (2 * t * t + 2 * u2 * t * second - 3 * second) / u2
+    fourth = (8 * t * second + 2 * u2 * (second**2 + t * third) - 5 * third) / u2
+    return -mp.re(mp.log(mp.cos(s))), t, second, third, fourth
+
+
+@cache
+def along_the_line():
+    """For many u: u, K'(u) and the next three derivatives, as numbers."""
+    near = [density.END - mp.mpf(10) ** e for e in np.linspace(-8, -0.3, 120)]
+    far = [-(mp.mpf(10) ** e) for e in np.linspace(-5, 6, 250)]
+    with mp.workdps(50):
+        rows = [[float(v) for v in (u, *derivatives(u)[1:])] for u in (*near, *far)]
+    return np.array(rows).T
+
+
+def test_the_bounds_of_the_log_normal_candidates_hold_on_the_whole_line():
+    """Those of second derivatives in log(y), for every tilt."""
+    u, y, second, third, fourth = along_the_line()
+    skewness = y * third / second**2
+    bend = skewness**2 - (skewness + y * y * fourth / second**3) / 2
+    assert (bend > -1e-9).all()
+    assert 0.999 * module.BEND < bend.max() < module.BEND
+    largest = 0.0
+    for z in (0.0, 0.1, 0.3, 1.0, 2.0, 5.0, 20.0):
+        tilt = u + z * z / 2
+        q = y * y / second + y * tilt
+        slope = y * (3 * y / second - y * y * third / second**3 + tilt)
+        twice = 4 / second - 5 * y * third / second**3
+        bent = slope + y * y * (twice - y * y * (fourth / second**4 - 3 * third**2 / second**5))
+        within = bent / q
+        assert (within > 1 - 1e-6).all()
+        largest = max(largest, within.max())
+    assert 0.999 * module.MOST_BENT < largest < module.MOST_BENT
+
+
+@pytest.mark.parametrize("t", np.linspace(-1, 1, 21))
+def test_hyperbolic_functions_are_below_what_decides_in_their_place(t):
+    """For every ratio of slope and value up to that of no tilt, the largest; see `_by_saddle`."""
+    root = np.sqrt(module.MOST_BENT)
+    for turn in np.linspace(0, 0.6, 7):
+        drop = (np.cosh(root * t) - 1) / root**2 + turn * (np.sinh(root * t) - root * t) / root**3
+        least = np.cosh(t) - 1 + turn * (np.sinh(t) - t)
+        third = t * t / 2 * (1 + turn * t / 3)
+        assert drop <= third + t * t / 2 * t * t / 2 * (4 / 15 + abs(t) / 20) + 1e-16
+        assert least >= third - 1e-16
+
+
+def test_moments_at_a_tilt_have_their_digits():
+    z = np.array([0.0, 1e-9, 1e-3, 0.1, 0.1999, 0.2001, 0.5, 1.0, 3.0, 9.0, module.FAR])
+    found = np.transpose(tilted(z))
+    for at, row in zip(z, found, strict=True):
+        with mp.workdps(120):
+            _, t, second, third, fourth = derivatives(-(mp.mpf(max(at, 1e-12)) ** 2) / 2)
+            exact = [float(v) for v in (t, second, t * third / second**2)]
+            first = float(fourth / second**2 / 8 - 5 * third**2 / second**3 / 24)
+        np.testing.assert_allclose(row, exact, rtol=1e-11)
+        a = correction(np.array([-at * at / 2]), np.array([exact[0]]), np.array([exact[1]]))
+        np.testing.assert_allclose(a, first, atol=module.CLOSE)
 
 
 def test_the_saddle_point_is_found():
-    exponent, variance = saddle_exponent(LINE)
-    slopes = np.gradient(exponent, LINE, edge_order=2)  # minus the tilt, and K'' its inverse slope
-    tilts = -slopes
-    mean, again = mean_and_variance(module.END - tilts)
-    inner = slice(2, -2)
-    np.testing.assert_allclose(mean[inner], LINE[inner], rtol=5e-3)  # of differences of 2 %
-    np.testing.assert_allclose(again[inner], variance[inner], rtol=2e-2)
+    exponent, variance, u = saddle_exponent(LINE)
+    mean, again = mean_and_variance(density.END - u)
+    np.testing.assert_allclose(mean, LINE, rtol=1e-12)
+    np.testing.assert_allclose(again, variance, rtol=1e-11)
+    for place in range(0, 500, 50):
+        with mp.workdps(50):
+            exact = derivatives(mp.mpf(u[place]))[0] - mp.mpf(u[place]) * LINE[place]
+        assert exponent[place] == pytest.approx(float(exact), rel=1e-13, abs=1e-15)
 
 
 # Draws.
@@ -240,7 +321,10 @@ def test_draws_follow_the_distribution_function(b, c):
     assert p_value(b, c, x) > LEVEL
 
 
-@pytest.mark.parametrize(("b", "c"), [*DRAWN, (1e6, 0.0), (1e6, 1e8), (1e11, 2.0), (1e-3, 0.0)])
+LARGE = ((1e6, 0.0), (1e6, 1e8), (1e11, 2.0), (1e20, 90.0))
+
+
+@pytest.mark.parametrize(("b", "c"), [*DRAWN, *LARGE, (1e-3, 0.0)])
 def test_draws_have_the_moments(b, c):
     """The mean, by its standard error; for c = 1e8 at the limits b / (2 c) and b / (2 c**3)."""
     x = drawn(np.random.default_rng(2), b, c, (N,))
@@ -310,14 +394,14 @@ def test_moments_of_the_row_have_their_digits_at_every_tilt():
 
 @pytest.mark.parametrize(
     ("name", "wrong"),
-    [("STEP", 0.5), ("POLE", module.POLE * 1.001), ("WEIGHTS", module.WEIGHTS[::-1].copy())],
+    [("STEP", 0.5), ("POLE", density.POLE * 1.001), ("WEIGHTS", density.WEIGHTS[::-1].copy())],
 )
 def test_a_wrong_inversion_is_caught(monkeypatch, name, wrong):
-    monkeypatch.setattr(module, name, wrong)
+    monkeypatch.setattr(density, name, wrong)
     if name == "STEP":
-        monkeypatch.setattr(module, "NODES", wrong * np.arange(14))
+        monkeypatch.setattr(density, "NODES", wrong * np.arange(14))
         weights = np.where(np.arange(14) > 0, 2 * wrong, wrong) / np.pi
-        monkeypatch.setattr(module, "WEIGHTS", weights)
+        monkeypatch.setattr(density, "WEIGHTS", weights)
     grid_of.cache_clear()
     found = expected(1.7, 0.0, np.ones_like)
     grid_of.cache_clear()
@@ -329,9 +413,13 @@ def test_a_wrong_inversion_is_caught(monkeypatch, name, wrong):
     [
         ("LEVY", module.LEVY / 2, 1.0, 1.0),  # too many candidates on the right
         ("TAIL", module.TAIL / 2, 1.0, 0.0),
-        ("log_stirling", lambda b: 0 * b, 0.1, 0.0),  # the approximation for the density
-        ("inverse_gaussian", lambda g, m, n, size: inverse_gaussian(g, m, 1.3 * n, size), 3.7, 0.0),
-        ("inverse_gaussian", lambda g, m, n, size: inverse_gaussian(g, m, 1.1 * n, size), 3.7, 9.0),
+        ("_in_density", lambda level, b, x: level + 0 * b * x <= 1, 0.7, 0.0),
+        ("BEYOND", 0.4, 0.5, 0.0),
+        ("tilted", lambda z: (tilted(z)[0], 1.2 * tilted(z)[1], tilted(z)[2]), 300.0, 0.0),
+        ("tilted", lambda z: tilted(1.02 * z), 300.0, 3.0),
+        ("saddle_exponent", lambda y: saddle_exponent(1.05 * y), 1.5, 0.0),
+        ("inverse_gaussian", lambda g, m, n, size: inverse_gaussian(g, m, 1.1 * n, size), 0.7, 0.0),
+        ("inverse_gaussian", lambda g, m, n, size: inverse_gaussian(g, m, 1.1 * n, size), 1.5, 9.0),
     ],
 )
 def test_a_wrong_sampler_is_caught(monkeypatch, name, wrong, b, c):

@@ -13,11 +13,13 @@ import pytest
 from scipy import stats
 
 from gibbsppl import runtime
+from gibbsppl.runtime import truncated
 from gibbsppl.runtime.draws import BELOW_ONE, TINY
+from gibbsppl.runtime.loops import truncated as loops
 from gibbsppl.runtime.rejection import excess
 
 N = 2000
-COMPARISONS = 400
+COMPARISONS = 500
 LEVEL = 1e-4 / COMPARISONS
 INF = np.inf
 
@@ -101,6 +103,9 @@ NORMAL = [
     (2.0, 0.0, -INF, 5.0), (0.0, 0.0, -1.0, 3.0), (1e-12, -1e-12, -1.0, 1.0),
     (-1e8, -0.5, 0.0, INF), (0.0, 0.5, -1.0, 2.0), (0.0, 0.5, -40.0, 40.0), (-3.0, 0.5, 0.0, 7.0),
     (0.0, 1e9, 1.0, 2.0), (0.0, 0.5, 30.0, 30.0 + 1e-9), (1.0, 1e-12, -1.0, 3.0),
+    (0.0, -0.5, 0.0, INF), (0.0, -0.5, -INF, -0.4), (0.0, -0.5, 0.3, 2.0), (0.0, -0.5, 1.0, 1.7),
+    (0.0, -0.5, -3.5, -2.0), (0.0, -0.5, -1.3, 0.2), (0.0, -0.5, 34.9, INF),
+    (0.0, -0.5, 36.0, 36.02),
 ]  # fmt: skip
 HALF_NORMAL = [(-0.5, 0.0, INF), (-0.5, 40.0, INF), (-0.5, 1.0, 1.0 + 1e-8), (-50.0, -INF, 0.5),
                (2.0, 0.0, 3.0)]
@@ -370,6 +375,32 @@ def test_improper_parameters_raise_and_give_no_value(case: Any) -> None:
 def test_planted_bugs_are_caught(family: str, case: Any, bug: Any) -> None:
     x = drawn(family, [bug], (N, 1))[:, 0]
     assert p_value(uniform_of(family, case, x)) < LEVEL
+
+
+@pytest.mark.parametrize(("name", "case"), [("_try_even", NORMAL[10]), ("_try_beyond", NORMAL[6])])
+def test_a_normal_of_which_all_candidates_are_accepted_is_caught(monkeypatch, name, case):
+    every = getattr(truncated, name)
+
+    def wrong(*given):
+        z, accepted = every(*given)
+        return z**0.9, accepted | ~accepted
+
+    monkeypatch.setattr(truncated, name, wrong)
+    x = runtime.truncated_normal(np.random.default_rng(8), *case, size=(N,))
+    assert p_value(uniform_of("normal", case, x)) < LEVEL
+
+
+@pytest.mark.parametrize(
+    "case",
+    [(1e300, -0.5, 0.0, 1.0), (0.0, -5e-324, 1.0, INF), (-1e-200, -1e300, 1.0, INF),
+     (0.0, -1e-310, -1e308, -1e307), (1e308, -1e-308, 0.0, 5.0), (0.0, -0.5, 1e200, INF),
+     (0.0, -0.5, 0.0, 1e-320), (1e155, -0.5, -INF, 5e-324)],
+)  # fmt: skip
+def test_normals_are_between_their_bounds_whatever_their_scale(case):
+    x = runtime.truncated_normal(np.random.default_rng(9), *case, size=(20,))
+    one = [loops.truncated_normal(np.random.default_rng(n), *case) for n in range(5)]
+    assert ((x > case[2]) & (x < case[3])).all()
+    assert all(case[2] < z < case[3] for z in one)
 
 
 @pytest.mark.parametrize(("eta", "lower", "upper", "law"), [

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.match_results import Conditional
@@ -21,7 +22,13 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.precisions import LEAST_DIAGONALISED, TooLarge, has_few_rows, is_fixed
+from gibbsppl.schedule.precisions import (
+    LEAST_DIAGONALISED,
+    TooLarge,
+    beyond,
+    has_few_rows,
+    is_fixed,
+)
 
 
 def joined(
@@ -60,7 +67,12 @@ def joined(
     gone = {s.name for step in steps for s in step.statements}
     _check_together(asked, steps, {_name(d) for d in derived})
     left = (d for d in derived if d.statement.name not in gone)
-    every = [*steps, *(_by_element(graph, d, data) for d in left)]
+    every: list[Derived | Scan | ChainConditional | JointDraw] = [*steps]
+    for d in left:
+        told = None if _name(d) in asked.alone else _beyond_memory(graph, d, data)
+        found = _by_element(graph, d, data) if told or _needs_a_block(d) else d
+        every.append(found)
+        large += [TooLarge((_name(d),), told)] if told and found is not d else []
     return every, tuple({b.arrays: b for b in large}.values())
 
 
@@ -77,6 +89,21 @@ def _is_apart(
     return not any(_needs_a_block(d) for d in able if _name(d) in names)
 
 
+def _beyond_memory(
+    graph: Graph, derived: Derived | Scan | ChainConditional, data: Mapping[str, Any]
+) -> str | None:
+    """The limit of memory that the draw of one vector exceeds, in words; None if within it.
+
+    Coefficients of products of its elements are a matrix, which is filled and factorised.
+    """
+    if not isinstance(derived, Conditional) or len(derived.event) != 1:
+        return None
+    others = dims_of(derived.place) - set(derived.event)
+    order = prod(graph.sizes[d] for d in derived.own_event)
+    most = max(len(dims_of(s) - others) for s in derived.statistics)
+    return beyond(graph, data, float(order**most)) if most > 1 else None
+
+
 def _by_element(
     graph: Graph, derived: Derived | Scan | ChainConditional, data: Mapping[str, Any]
 ) -> Derived | Scan | ChainConditional:
@@ -84,8 +111,6 @@ def _by_element(
 
     (The products of all pairs of its elements would be as large as the precision matrix.)
     """
-    if isinstance(derived, ChainConditional | Scan) or not _needs_a_block(derived):
-        return derived
     found = conditional_of(graph, derived.statement, data, elements=True, certify=False)
     return found if isinstance(found, Conditional) and found.forms else derived
 
@@ -164,7 +189,7 @@ def _with(
     return trial if tied else None
 
 
-def _needs_a_block(derived: Derived) -> bool:
+def _needs_a_block(derived: Derived | Scan | ChainConditional) -> bool:
     """Whether the elements of one statement depend on one another, and are no block already."""
     return isinstance(derived, Conditional) and derived.elements
 

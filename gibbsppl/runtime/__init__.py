@@ -6,8 +6,9 @@ All that a generated module calls is exported here. The rooms:
   `near_zero`, `remainder`, `stirling`, `log_chi` have their digits
 - what nothing draws: `probabilities` of labels, `climbing` to modes, `ascents` of
   several arrays
-- draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
-  between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
+- draws from natural parameters: `draws`, `special`, `polya_gamma` (`polya_gamma_density`),
+  `matrices`, `multinomials`; between bounds: `truncated`, `truncated_counts`, by `rejection`,
+  `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave` and `concave_one`, on `concave_search` and `chords`
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision

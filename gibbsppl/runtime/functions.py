@@ -61,7 +61,7 @@ from gibbsppl.runtime.normalisers import (
     log_fox_wright_by_shape,
 )
 from gibbsppl.runtime.passage import log_passage_p, log_passage_q
-from gibbsppl.runtime.polya_gamma import log_polya_gamma
+from gibbsppl.runtime.polya_gamma_density import log_polya_gamma
 from gibbsppl.runtime.sparse_counts import Shares, sum_by_row
 from gibbsppl.runtime.stirling import log_stirling
 from gibbsppl.runtime.types import Array, Flags, Floats, Integers, Numbers, Values

@@ -23,7 +23,6 @@ class Cost:
 
 # Kernels that take longer than a draw from a family: those of labels, those that ask for a log
 # density (several times), and families drawn by rejection, in NumPy for many elements together.
-# (Polya-Gamma draws take 0.07 ms for one trial, 2 ms from about ten on: one half of that.)
 COSTS: Mapping[str, Cost] = {
     "labels": Cost(15e-6, 12e-9),
     "labels_of_block": Cost(15e-6, 12e-9),
@@ -41,7 +40,7 @@ COSTS: Mapping[str, Cost] = {
     # (the rows that a path works in are numbers, too: 7 of each element, and of NUTS about 30 more)
     "nuts": Cost(0.15e-3, 2e-6),
     "hmc": Cost(0.1e-3, 3e-6),
-    "polya_gamma": Cost(0.2e-3, 0.5e-6, many=0.9e-3),
+    "polya_gamma": Cost(0.1e-3, 0.3e-6, many=0.2e-3),
     "generalized_inverse_gaussian": Cost(16e-6, 0.6e-6, many=0.42e-3),
     "modified_half_normal": Cost(16e-6, 0.5e-6, many=0.42e-3),
     "truncated_gamma": Cost(11e-6, 0.3e-6, many=0.31e-3),

@@ -87,9 +87,9 @@ DRAWS: Mapping[str, float] = {
     "negative_binomial": 270, "discrete_uniform": 150, "generalized_inverse_gaussian": 1600,
     "truncated_generalized_inverse_gaussian": 1300, "inverse_gaussian": 77,
     "modified_half_normal": 1300, "truncated_modified_half_normal": 1800, "beta_prime": 120,
-    "truncated_beta_prime": 1200, "von_mises": 410, "truncated_uniform": 33,
-    "truncated_normal": 140, "truncated_half_normal": 540, "truncated_log_normal": 560,
-    "truncated_exponential": 140, "truncated_power": 220, "truncated_gamma": 160,
+    "truncated_beta_prime": 1200, "von_mises": 410, "truncated_uniform": 20,
+    "truncated_normal": 110, "truncated_half_normal": 89, "truncated_log_normal": 500,
+    "truncated_exponential": 110, "truncated_power": 220, "truncated_gamma": 160,
     "truncated_inverse_gamma": 270, "truncated_beta": 320, "truncated_poisson": 480,
     "over_relaxed_normal": 120,
 }  # fmt: skip
@@ -101,7 +101,7 @@ NEWTON_STEPS, RESULTS = 2.5, 5
 # Points of a path by gradients, most often; what each takes, whatever its elements.
 POINTS_OF_PATH, POINT = 8, 340
 # A Polya-Gamma number of one trial, and of many.
-ONE_TRIAL, MANY_TRIALS = 175, 1400
+ONE_TRIAL, MANY_TRIALS = 135, 220
 
 
 def _factorised(n: Any) -> Any:

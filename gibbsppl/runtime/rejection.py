@@ -23,6 +23,7 @@ from gibbsppl.runtime.draws import HUGE, TINY
 from gibbsppl.runtime.types import Flags, Floats, Generator, Numbers
 
 Fall = Callable[..., Floats]
+Try = Callable[..., tuple[Floats, Flags]]
 
 # A line falls from ``start`` towards one side, over a width.
 # Its start, its side (1 or -1), its width, the height at the start, and the slope.
@@ -309,6 +310,17 @@ def split(
     for at, function in ((case, one), (~case, other)):
         if at.any():
             x[at] = function(*(v[at] for v in values))
+    return x
+
+
+def rejected(attempt: Try, rng: Generator, *parameters: Floats) -> Floats:
+    """The first accepted value of each element: ``attempt`` gives values and which to accept."""
+    x, accepted = attempt(rng, *parameters)
+    (left,) = np.nonzero(~accepted)
+    while left.size:
+        again, accepted = attempt(rng, *(p[left] for p in parameters))
+        x[left[accepted]] = again[accepted]
+        left = left[~accepted]
     return x
 
 

@@ -25,7 +25,7 @@ import scipy
 
 from gibbsppl.runtime import draws
 from gibbsppl.runtime.convex import rising_quadratic
-from gibbsppl.runtime.draws import TINY
+from gibbsppl.runtime.draws import HUGE, TINY
 from gibbsppl.runtime.rejection import (
     along_line,
     centred,
@@ -35,6 +35,7 @@ from gibbsppl.runtime.rejection import (
     logit_gap,
     powers,
     quadratic,
+    rejected,
     require,
     rising_powers,
     scaled,
@@ -48,12 +49,14 @@ from gibbsppl.runtime.rejection_one import (
     require_one,
     rising_powers_one,
 )
-from gibbsppl.runtime.types import Floats, Generator, Numbers, Size
+from gibbsppl.runtime.types import Flags, Floats, Generator, Numbers, Size
 
-# The distribution function has digits up to so many standard deviations from the mean, where its
-# logarithm differs by so much between the bounds.
-DEEP = 40.0
+# The distribution function has digits up to so many standard deviations from the mean, where it
+# differs by such a part between the bounds. Intervals of which the log density falls by less than
+# the last have even candidates.
+DEEP = 35.0
 NARROW = 1e-3
+EVEN = 1.4
 
 
 def truncated_uniform(rng: Generator, lower: Numbers, upper: Numbers, size: Size) -> Numbers:
@@ -85,24 +88,27 @@ def truncated_normal(
         require(eta_2 <= 0.0, "numbers", eta_2)
         sd = np.sqrt(-0.5 / eta_2)
         mean = np.where(eta_2 < 0.0, -0.5 * eta_1 / eta_2, np.sign(eta_1) * np.inf)
-        # Upside down where the interval is in the lower tail.
-        sign = np.where(lower - mean < mean - upper, -1.0, 1.0)
-        near = np.where(sign > 0.0, lower - mean, mean - upper) / sd
-        far = np.where(sign > 0.0, upper - mean, mean - lower) / sd
-        top = scipy.special.log_ndtr(-near)
-        drop = top - scipy.special.log_ndtr(-far)
-        digits = (near < DEEP) & (drop > NARROW)
-        values = eta_1, eta_2, lower, upper, mean, sd, sign, top, drop
-        return split(digits, inverted, hulled, *values)
+        scaled = (np.abs(mean) < HUGE) & (sd > 0.0) & (sd < np.inf)
+        return split(scaled, normal, hulled, eta_1, eta_2, lower, upper, mean, sd)
 
-    def inverted(*values: Floats) -> Floats:
-        mean, sd, sign, top, drop = values[4:]
+    def normal(*values: Floats) -> Floats:
+        lower, upper, mean, sd = values[2:]
+        # Upside down where the interval is in the lower tail.
+        turned = lower - mean < mean - upper
+        sign = np.where(turned, -1.0, 1.0)
+        near = np.where(turned, mean - upper, lower - mean) / sd
+        far = np.where(turned, mean - lower, upper - mean) / sd
+        top, bottom = scipy.special.ndtr(-near), scipy.special.ndtr(-far)
+        (few,) = np.nonzero(~((near < DEEP) & (top - bottom > NARROW * top)))
         u = rng.random(mean.shape)
-        x: Floats = mean - sign * sd * scipy.special.ndtri_exp(top + np.log1p(u * np.expm1(-drop)))
+        z = -scipy.special.ndtri(top + u * (bottom - top))
+        x: Floats = mean + sign * sd * z
+        if few.size:
+            x[few] = _far_or_narrow(rng, *(v[few] for v in (sign, sd, near, lower, upper)))
         return x
 
     def hulled(*values: Floats) -> Floats:
-        eta_1, eta_2, lower, upper, mean = values[:5]
+        eta_1, eta_2, lower, upper, mean, _ = values
         centre = np.clip(np.where((eta_2 == 0.0) & (eta_1 == 0.0), lower, mean), lower, upper)
         require(np.isfinite(centre), "a finite integral", eta_1, eta_2, lower, upper)
         slope = np.where(centre == mean, 0.0, eta_1 + 2.0 * eta_2 * centre)
@@ -110,6 +116,35 @@ def truncated_normal(
 
     plain = draws.normal if size and draws.least(np.negative(eta_2)) > 0.0 else None
     return first_plain(rng, plain, cut, (eta_1, eta_2), interval(size, lower, upper), size)
+
+
+def _far_or_narrow(
+    rng: Generator, sign: Floats, sd: Floats, near: Floats, lower: Floats, upper: Floats
+) -> Floats:
+    """Normal draws beyond a bound far from the mean, or on a narrow interval: from that bound."""
+    width = (upper - lower) / sd
+    near = np.minimum(near, HUGE)
+    # (where the mean is inside of it, the interval is narrow)
+    even = (near < 0.0) | (width * (near + 0.5 * width) < EVEN)
+    z = np.empty(sd.shape)
+    for chosen, attempt in ((even, _try_even), (~even, _try_beyond)):
+        (places,) = np.nonzero(chosen)
+        z[places] = rejected(attempt, rng, near[places], width[places])
+    x: Floats = np.where(sign < 0.0, upper, lower) + sign * sd * z
+    return x
+
+
+def _try_even(rng: Generator, near: Floats, width: Floats) -> tuple[Floats, Flags]:
+    """Even candidates for the distance from a bound, which is below the mean if negative."""
+    z = width * rng.random(near.size)
+    fall = np.where(near < 0.0, (near + z) ** 2 / 2.0, z * (near + z / 2.0))
+    return z, rng.standard_exponential(near.size) >= fall
+
+
+def _try_beyond(rng: Generator, near: Floats, width: Floats) -> tuple[Floats, Flags]:
+    """Exponential candidates for the distance from a bound far out."""
+    z = rng.standard_exponential(near.size) / near
+    return z, (rng.standard_exponential(near.size) >= z * z / 2.0) & (z < width)
 
 
 def _normal_one(

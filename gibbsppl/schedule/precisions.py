@@ -96,7 +96,7 @@ def precision_of(
     if is_asked and cells > most:
         raise _too_large(block, f"{cells:.3g} coefficients of products")
     if not is_asked:
-        found = _beyond(graph, data, cells, _least_work(graph, block, pairs))
+        found = beyond(graph, data, cells, _least_work(graph, block, pairs))
         if found is not None:
             return TooLarge(block.arrays, found)
     linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
@@ -111,13 +111,15 @@ def precision_of(
     if is_asked and layout.entries > most:
         raise _too_large(block, f"a factor of {layout.entries:.3g} numbers ({layout.told})")
     if not is_asked:
-        found = _beyond(graph, data, cells + layout.entries, layout.work)
+        found = beyond(graph, data, cells + layout.entries, layout.work)
         if found is not None:
             return TooLarge(block.arrays, found)
     return Precision(linear, squares, pairs, layout.told, pencil)
 
 
-def _beyond(graph: Graph, data: Mapping[str, Any], numbers: float, work: float) -> str | None:
+def beyond(
+    graph: Graph, data: Mapping[str, Any], numbers: float, work: float = 0.0
+) -> str | None:
     """The limit that a draw would exceed, in words; None if it is within all.
 
     Of each of so many ``numbers`` (coefficients, entries of a factor) there are two: a coefficient

@@ -52,6 +52,8 @@ def at_most(x: float, most: float) -> float:
 @kernel
 def between(x: float, lower: float, upper: float) -> float:
     """The draw, strictly between the bounds and at least `TINY` above 0."""
+    if lower < x < upper and (lower != 0.0 or x >= TINY):
+        return x
     above = TINY if lower == 0.0 else nextafter(lower, inf)
     return at_most(at_least(x, above), nextafter(upper, -inf))
 

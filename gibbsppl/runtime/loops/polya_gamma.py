@@ -11,31 +11,36 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Mapping
-from math import atan2, exp, expm1, floor, inf, lgamma, log, log1p, pi, sin, sqrt, tan, tanh
+from math import atan2, exp, floor, inf, log, log1p, pi, sin, sqrt, tan, tanh
 
 import numpy as np
-from scipy.special import zeta
 
 from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.polya_gamma import (
-    END,
+    BEND,
+    BEYOND,
+    CLOSE,
+    FAR,
     LEAST,
+    LEFT,
     LEVY,
-    NODES,
+    NEAR,
     NORMAL,
-    POLE,
-    SMALL,
+    ROUNDING,
+    SECOND,
+    SEEN,
     SPLIT,
-    STEP,
     SUMMED,
     SURE,
+    TERMS,
+    TINIEST,
 )
+from gibbsppl.runtime.polya_gamma_density import ABOUT_0, END, NODES, POLE, STEP, TANGENT
 from gibbsppl.runtime.types import Generator
 
 from . import kernel
-from .powers import powers
+from .elementary import exp_of, log_of
 from .rejection import inverse_gaussian
-from .truncated import beyond
 
 APART: Mapping[str, str] = {
     "polya_gamma": "whole arrays are drawn in rounds, and have normal tails by their quantiles",
@@ -43,41 +48,33 @@ APART: Mapping[str, str] = {
 
 LOG_2 = log(2.0)
 FIRST = -log(2 * pi) / 2
-# Means of draws of the smallest b are between this and one over it, by far.
-NEAR = 1e-100
-ROUNDING = 1e-17
 NUMBER_OF_NODES = len(NODES)
-# Where the normal number begins of which 1 / N**2 is left of the split.
+# Where the normal number begins of which 1 / N**2 is left of the split, and the best rate of
+# exponential candidates for it.
 FROM = 1.0 / sqrt(SPLIT)
-
-# The log of gamma(1 + b) is -b (EULER - b (SERIES[0] - b (SERIES[1] - ...))).
-EULER = float(np.euler_gamma)
-SERIES = tuple(float(zeta(k)) / k for k in range(2, 18))
+STEEP = (FROM + sqrt(FROM * FROM + 4.0)) / 2.0
 
 
 @kernel
 def polya_gamma(rng: Generator, eta_1: float, b: float) -> float:
     """A draw with log density ``eta_1 x + log_polya_gamma(b, x)``, ``eta_1 <= 0``; 0 where b is 0.
 
-    It is PG(b, c), ``c = sqrt(-2 eta_1)``. For b up to 1e10 it is exact; beyond, it is Normal.
+    It is PG(b, c), ``c = sqrt(-2 eta_1)``, exact to rounding; above 1e30 it is Normal.
     """
     if not (-inf < eta_1 <= 0.0 and 0.0 <= b < inf):
         raise ValueError("a draw of a Polya-Gamma number needs eta_1 <= 0 and b >= 0")
     if b == 0.0:
         return 0.0
-    kept = max(float(b), LEAST)
+    kept, z = max(float(b), LEAST), sqrt(-eta_1 / 2.0)
     if kept > NORMAL:
         mean, variance = mean_and_variance(END - eta_1 / 4.0)
         x = kept / 4.0 * (mean + sqrt(variance) / sqrt(kept) * rng.standard_normal())
-    elif sqrt(-2.0 * eta_1) > log(kept + 2.0) + 3.0:
+    elif kept <= SUMMED and kept == floor(kept) and z <= NEAR:
+        x = _sum(rng, z, int(kept))
+    elif kept < 1.0 or z > (FAR if kept > SUMMED else NEAR):
         x = _by_first_term(rng, eta_1, kept)
-    elif kept <= SUMMED and kept == floor(kept):
-        z, x = sqrt(-eta_1 / 2.0), 0.0
-        for _ in range(int(kept)):
-            x += _one(rng, z)
-        x /= 4.0
     else:
-        x = _by_saddle(rng, eta_1, kept)
+        x = _by_saddle(rng, z, kept)
     return max(x, TINY)
 
 
@@ -95,29 +92,37 @@ def log_polya_gamma(b: float, x: float) -> float:
 
 
 @kernel
-def _one(rng: Generator, z: float) -> float:
-    """A draw of J*(1, z), from the first terms of the series on both sides of the split.
+def _sum(rng: Generator, z: float, b: int) -> float:
+    """A sum of b draws of PG(1, 2 z), a quarter of J*(1, z).
 
-    Right of it an exponential tail; left of it 1 / N**2 of a Normal tail, thinned by the tilt, or
-    for a large tilt an inverse Gaussian variable, taken if it is left of the split.
+    Candidates are from the first terms of the series on both sides of the split. Right of it an
+    exponential tail; left of it 1 / N**2 of a Normal tail, thinned by the tilt, or for a large tilt
+    an inverse Gaussian variable, taken if it is left of the split.
     """
-    rate = END + z * z / 2.0
+    half, rate = z * z / 2.0, END + z * z / 2.0
     ratio = exp(max(z, LEVY) - rate * SPLIT) * (pi / 4) / rate
-    while True:
-        right = rng.random() * (1.0 + ratio) < ratio
+    share, total, left = ratio / (1.0 + ratio), 0.0, b
+    while left > 0:
         level = rng.random()
-        if right:
+        if rng.random() < share:
             x = SPLIT + rng.standard_exponential() / rate
         elif z < LEVY:
-            root = FROM + beyond(rng, FROM)
+            drawn = rng.standard_exponential()
+            gap = (drawn - 1.0) / STEEP
+            while 0.5 * gap * gap > rng.standard_exponential():
+                drawn = rng.standard_exponential()
+                gap = (drawn - 1.0) / STEEP
+            root = FROM + drawn / STEEP
             x = 1.0 / (root * root)
-            level *= exp(z * z * x / 2.0)
+            level *= exp(half * x)
         else:
-            x = inverse_gaussian(rng, z * z / -2.0, -0.5)
+            x = inverse_gaussian(rng, -half, -0.5)
             if x > SPLIT:
                 level = inf
         if level <= SURE or (level <= 1.0 and level <= _alternating(x)):
-            return x
+            total += x
+            left -= 1
+    return total / 4.0
 
 
 @kernel
@@ -133,80 +138,132 @@ def _by_first_term(rng: Generator, eta_1: float, b: float) -> float:
     """A draw by rejection from the first term of the series, tilted: an inverse Gaussian."""
     while True:
         x = inverse_gaussian(rng, eta_1, -b * b / 8.0)
-        if _in_density(-rng.standard_exponential(), b, x):
+        if _in_density(rng.random(), b, x):
             return x
 
 
 @kernel
 def _in_density(level: float, b: float, x: float) -> bool:
-    """Whether a level, the log of a number over the first term, is at most the log density.
+    """Whether a level over the first term is at most the density.
 
-    The density is computed only where the first term, and this less the second, do not decide.
+    Partial sums of the series are in turn above and below it, from where terms become smaller. What
+    these do not decide, within rounding, is decided by the density itself.
     """
-    second = (b + 2.0) * exp(-(b + 1.0) / x / 2.0)  # over the first; the rest alternates
-    if second < ROUNDING:
-        return level <= 0.0
-    if second < 0.5 and level <= log1p(-second):
-        return True
-    return level <= 0.0 and level <= _log_inverted(b, x) - _log_first_term(b, x)
+    if level > 1.0 or (b < 1.0 and x > BEYOND and level > LEFT):
+        return False
+    term, total, slack = 1.0, 1.0, ROUNDING
+    for k in range(TERMS):
+        ratio = (k + b) / (k + 1.0) * (2 * k + 2 + b) / (2 * k + b)
+        ratio *= exp(-(2 * k + 1 + b) / (2.0 * x))
+        term *= -ratio
+        after = total + term
+        slack += ROUNDING * abs(term)
+        if ratio < 1.0:
+            if level <= min(total, after) - slack:
+                return True
+            if level > max(total, after) + slack:
+                return False
+        total = after
+        if slack > SEEN:
+            break
+    return log_of(level) <= _log_inverted(b, x) - _log_first_term(b, x)
 
 
 @kernel
-def _by_saddle(rng: Generator, eta_1: float, b: float) -> float:
-    """A draw by rejection from a bound on the saddle point approximation of the density.
+def _by_saddle(rng: Generator, z: float, b: float) -> float:
+    """A draw by rejection from a log-normal bound on the saddle point approximation of the density.
 
-    Windle, Polson and Scott (2014, arXiv 1405.0506): inverse Gaussian candidates below the mode,
-    and Gamma ones above it. With ``y = 4 x / b`` the approximation is
-    ``sqrt(b / (2 pi K'')) exp(b (K(u) - u y))``, u such that K'(u) = y. The density is between it
-    and it times Stirling's approximation of gamma(b) over gamma(b).
+    As in `gibbsppl.runtime.polya_gamma`, where the bounds are explained.
     """
-    z = sqrt(-eta_1 / 2.0)
-    mode, at_mode = mean_and_variance(END + z * z / 2.0)
-    least = _log_stirling(b)
-    share = _gamma_beyond(b) if b < SMALL else 1.0
-    left = 1.0 / (1.0 + share * exp(-least) / sqrt(mode))
-    of = (b, z, mode, at_mode, least)
+    mode, variance, skewness = _tilted(z)
+    bent, turn = mode * mode / variance, 3.0 - skewness
+    least = bent * sqrt(1.0 - turn * turn)
+    slope, precision = 1.0 - skewness / 2.0, b * least - BEND
+    sd = 1.0 / sqrt(precision)
+    centre, off = slope / precision, 1.0 / (12.0 * b)
     while True:
-        low = rng.random() < left
-        if low:
-            y = inverse_gaussian(rng, b / (mode * mode) / -2.0, b / -2.0)
-        elif b < SMALL:
-            y = mode * powers(rng, b, (1.0, 0.0, 1.0), log(b), b, inf) / b
-        else:
-            y = mode * rng.standard_gamma(b) / b
-        if low == (y < mode) and _in_saddle(rng, y, low, of):
-            return b / 4.0 * y
+        t, drop = centre + sd * rng.standard_normal(), rng.standard_exponential()
+        half, away = t * t / 2.0, abs(t)
+        if away < 1.0:
+            above = b * bent * (1.0 + turn * t / 3.0) - b * least
+            below = above + b * bent * half * (4 / 15 + away / 20) + BEND
+            if drop >= half * below + off:
+                break
+            if drop < half * above:
+                continue
+        if _in_saddle(slope * t - half * precision - drop, t, b, z, mode, variance):
+            break
+    return b / 4.0 * mode * exp(t)
 
 
 @kernel
 def _in_saddle(
-    rng: Generator, y: float, low: bool, of: tuple[float, float, float, float, float]
+    level: float, t: float, b: float, z: float, mode: float, variance: float
 ) -> bool:
-    """Whether a uniform level below the bound is below the density."""
-    b, z, mode, at_mode, least = of
-    if not NEAR < y < 1.0 / NEAR:
+    """Whether a level, over what is at the mode, is at most the density at ``mode e**t``."""
+    y = mode * exp(t)
+    if not TINIEST < y < 1.0 / TINIEST:
         return False
     height = LOG_2 - z - log1p(exp(-2.0 * z))  # -log cosh(z)
-    exponent, variance = _saddle_exponent(y)
-    ratio = y / mode
-    bound = -((ratio - 1.0) * (ratio - 1.0)) / (2.0 * y) if low else log(ratio) - (ratio - 1.0)
-    drop = exponent - z * z / 2.0 * y - height - bound
-    power = ratio * ratio * ratio if low else ratio * ratio
-    log_ratio = b * drop + log(at_mode / variance * power) / 2.0
-    level = -rng.standard_exponential() - log_ratio  # over the approximation
-    if level <= least:
+    exponent, there, u = _saddle_exponent(y)
+    level -= b * (exponent - z * z / 2.0 * y - height) + t + log(variance / there) / 2.0
+    if level > 0.0:
+        return False
+    if level <= -1.0 / (12.0 * b):
         return True
-    if not level <= 0.0:
+    first, spread = _correction(u, y, there) / b, SECOND / (b * b)
+    if level <= first - CLOSE:
+        return True
+    if level > first + spread + CLOSE:
         return False
     x = b * y / 4.0
-    log_scale = log(8.0 / pi) - log(variance) - log(b)
-    log_saddle = log_scale / 2.0 + b * exponent
-    return _in_density(level + log_saddle - _log_first_term(b, x), b, x)
+    log_saddle = (log(8.0 / pi) - log(there) - log(b)) / 2.0 + b * exponent
+    return _in_density(exp_of(level + log_saddle - _log_first_term(b, x)), b, x)
 
 
 @kernel
-def _saddle_exponent(y: float) -> tuple[float, float]:
-    """``K(u) - u y`` and ``K''(u)``, at the u with ``K'(u) = y``.
+def _tilted(z: float) -> tuple[float, float, float]:
+    """K', K'' and the skewness ``K' K3 / K''**2``, K3 the third derivative, at -z**2 / 2."""
+    square = z * z
+    if square < 2.0 * ABOUT_0:
+        mean, variance, third, _ = _derivatives_about_0(-square / 2.0)
+    else:
+        e = exp(-2.0 * z)
+        mean = (1.0 - e) / (1.0 + e) / z
+        variance = (mean - 4.0 * e / ((1.0 + e) * (1.0 + e))) / square
+        third = (3.0 * variance - 2.0 * mean * mean) / square + 2.0 * mean * variance
+    return mean, variance, mean * third / (variance * variance)
+
+
+@kernel
+def _correction(u: float, y: float, variance: float) -> float:
+    """The coefficient of 1 / b in the log of the density over its saddle point approximation."""
+    if abs(u) < ABOUT_0:
+        _, _, third, fourth = _derivatives_about_0(u)
+    else:
+        third = (2.0 * y * y - 3.0 * variance) / (2.0 * u) + 2.0 * y * variance
+        fourth = (8.0 * y * variance - 5.0 * third) / (2.0 * u) + 2.0 * (
+            variance * variance + y * third
+        )
+    square = variance * variance
+    return fourth / square / 8.0 - 5.0 * third * third / (24.0 * square * variance)
+
+
+@kernel
+def _derivatives_about_0(u: float) -> tuple[float, float, float, float]:
+    """The first four derivatives of K at u, near 0: a Taylor series and its derivatives."""
+    first = second = third = fourth = 0.0
+    for k in range(len(TANGENT) - 1, -1, -1):
+        fourth = fourth * u + 3.0 * third
+        third = third * u + 2.0 * second
+        second = second * u + first
+        first = first * u + TANGENT[k]
+    return first, second, third, fourth
+
+
+@kernel
+def _saddle_exponent(y: float) -> tuple[float, float, float]:
+    """``K(u) - u y``, ``K''(u)`` and u, at the u with ``K'(u) = y``.
 
     Newton's method on 1 / y, from within 1 % of ``END - u``; the exponent is stationary there.
     """
@@ -218,8 +275,8 @@ def _saddle_exponent(y: float) -> tuple[float, float]:
     u = END - v
     angle = sqrt(2.0 * abs(u))
     if u > 0.0:
-        return -log(sin(2.0 * v / (pi / 2.0 + angle))) - u * y, variance
-    return LOG_2 - angle - log1p(exp(-2.0 * angle)) - u * y, variance
+        return -log(sin(2.0 * v / (pi / 2.0 + angle))) - u * y, variance, u
+    return LOG_2 - angle - log1p(exp(-2.0 * angle)) - u * y, variance, u
 
 
 @kernel
@@ -233,31 +290,6 @@ def mean_and_variance(v: float) -> tuple[float, float]:
         return mean, 2 / 3 + u * (16 / 15 + u * (136 / 105 + u * (3968 / 2835)))
     square = tangent * tangent if u > 0.0 else -tangent * tangent
     return mean, (1.0 + square - mean) / (2.0 * u)
-
-
-@kernel
-def _log_stirling(b: float) -> float:
-    """The log of Stirling's approximation of gamma(b) over gamma(b)."""
-    if b > 20.0:
-        square = 1.0 / (b * b)
-        return -(1.0 - square * (1 / 30 - square * (1 / 105 - square / 140))) / (12.0 * b)
-    return b * log(b) - b - log(b / (2 * pi)) / 2.0 - lgamma(b)
-
-
-@kernel
-def _gamma_beyond(b: float) -> float:
-    """The probability that a Gamma number of a small shape b is above b, to all digits.
-
-    One less ``b**b exp(-b) / gamma(1 + b) * (1 + b / (b + 1) (1 + b / (b + 2) (1 + ..)))``.
-    """
-    more = 0.0
-    for k in range(12, 0, -1):
-        more = b / (b + k) * (1.0 + more)
-    log_gamma = 0.0
-    for k in range(len(SERIES) - 1, -1, -1):
-        log_gamma = b * (SERIES[k] - log_gamma)
-    log_gamma = -b * (EULER - log_gamma)
-    return -expm1(b * log(b) - b - log_gamma + log1p(more))
 
 
 # The log density.

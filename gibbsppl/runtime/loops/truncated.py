@@ -2,7 +2,7 @@
 
 The bounds follow the natural parameters. A draw of the family itself is taken if it falls between
 the bounds; else one is drawn below a hull of lines, which is exact however far in a tail the
-interval is (where whole arrays have truncated Normals from the distribution function).
+interval is. Normals are by rejection from whatever is close to them between the bounds.
 
 >>> import numpy as np
 >>> float(round(truncated_normal(np.random.default_rng(1), 0.0, -0.5, 40.0, np.inf)))
@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import copysign, exp, inf, log, log1p, sqrt
-
-import numpy as np
 
 from gibbsppl.runtime.draws import HUGE, TINY
 from gibbsppl.runtime.types import Generator
@@ -47,8 +45,10 @@ APART: Mapping[str, str] = {
 # Candidates that are tried for a count with an upper bound before all values are weighed.
 TRIES = 8
 
-# Above this bound exponential candidates for a normal tail are better than normal ones.
-TAIL = 0.45
+# Of a standard normal: above this bound exponential candidates for a tail are better than normal
+# ones, above the other one their rate may be the bound. Intervals of which the log density falls by
+# less than the third, or that are not wider about the mode than the last, have even candidates.
+TAIL, STEEP, EVEN, WIDE = 0.6, 3.0, 1.4, 2.4
 
 
 @kernel
@@ -72,15 +72,12 @@ def truncated_normal(
         require_finite(width < inf)
         x = lower + rising_quadratic(rng, eta_1 + 2.0 * eta_2 * lower, eta_2, width)
         return between(x, lower, upper)
-    mean = 0.0
     if eta_2 < 0.0:
-        x = normal(rng, eta_1, eta_2)
-        if lower < x < upper:
-            return between(x, lower, upper)
+        variance = -0.5 / eta_2
+        mean, sd = eta_1 * variance, sqrt(variance)
+        if abs(mean) < HUGE and 0.0 < sd < inf:
+            return between(_bell(rng, mean, sd, lower, upper), lower, upper)
         mean = -0.5 * eta_1 / eta_2
-        if (upper == inf or lower == -inf) and abs(mean) < HUGE:
-            x = _one_sided(rng, mean, sqrt(-0.5 / eta_2), lower, upper)
-            return between(x, lower, upper)
     else:
         mean = copysign(inf, eta_1) if eta_1 != 0.0 else float(lower)
     centre = min(max(mean, lower), upper)
@@ -91,37 +88,51 @@ def truncated_normal(
 
 
 @kernel
-def _one_sided(rng: Generator, mean: float, sd: float, lower: float, upper: float) -> float:
-    """A normal draw beyond a bound; the other one is infinite."""
-    if upper == inf:
-        near = (lower - mean) / sd
-        return lower + sd * beyond(rng, near) if near > TAIL else mean + sd * above(rng, near)
-    near = (mean - upper) / sd
-    return upper - sd * beyond(rng, near) if near > TAIL else mean - sd * above(rng, near)
-
-
-@kernel
-def above(rng: Generator, bound: float) -> float:
-    """A standard normal draw above a bound that is not far out."""
-    z = rng.standard_normal()
-    while not z > bound:
-        z = rng.standard_normal()
-    return z
-
-
-@kernel
-def beyond(rng: Generator, bound: float) -> float:
-    """The distance of a standard normal draw from a positive bound that it is above.
-
-    C. P. Robert (1995), "Simulation of truncated normal variables", Statistics and Computing 5:
-    exponential of the best rate r, which solves ``r = bound + 1 / r``.
-    """
-    rate = 0.5 * (bound + float(np.hypot(bound, 2.0)))
+def _bell(rng: Generator, mean: float, sd: float, lower: float, upper: float) -> float:
+    """A normal draw between bounds; measured from the bound that is next to the mean, if beyond."""
+    if lower >= mean:
+        return lower + sd * _tail(rng, (lower - mean) / sd, (upper - lower) / sd)
+    if upper <= mean:
+        return upper - sd * _tail(rng, (mean - upper) / sd, (upper - lower) / sd)
+    if upper - lower < WIDE * sd:
+        near, width = (lower - mean) / sd, (upper - lower) / sd
+        while True:
+            z = near + width * rng.random()
+            if rng.standard_exponential() >= 0.5 * z * z:
+                return mean + sd * z
     while True:
-        drawn = rng.standard_exponential()
-        gap = (drawn - 1.0) / rate
-        if 0.5 * gap * gap <= rng.standard_exponential():
-            return drawn / rate
+        x = mean + sd * rng.standard_normal()
+        if lower < x < upper:
+            return x
+
+
+@kernel
+def _tail(rng: Generator, bound: float, width: float) -> float:
+    """The distance of a standard normal draw from a bound of 0 or more, up to a width beyond it.
+
+    Candidates are even on short intervals, else the normal number itself or exponential ones: C. P.
+    Robert (1995), "Simulation of truncated normal variables", Statistics and Computing 5; the best
+    rate r of these solves ``r = bound + 1 / r``.
+    """
+    bound = min(bound, HUGE)
+    if width * (bound + 0.5 * width) < EVEN:
+        while True:
+            z = width * rng.random()
+            if rng.standard_exponential() >= z * (bound + 0.5 * z):
+                return z
+    if bound < TAIL:
+        while True:
+            z = abs(rng.standard_normal()) - bound
+            if 0.0 < z < width:
+                return z
+    rate = bound if bound > STEEP else 0.5 * (bound + sqrt(bound * bound + 4.0))
+    slower = rate - bound
+    while True:
+        z = rng.standard_exponential() / rate
+        # (the log density less that of the candidates, less its largest value)
+        short = z - slower
+        if 0.5 * short * short <= rng.standard_exponential() and z < width:
+            return z
 
 
 @kernel
