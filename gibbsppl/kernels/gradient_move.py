@@ -18,7 +18,6 @@ from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.derive.contractions import Contribution, pull_back, pull_back_extreme
 from gibbsppl.derive.gradients import Slopes
-from gibbsppl.derive.shared import Part
 from gibbsppl.explain.derivation import WIDTH, Derivation
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
@@ -171,7 +170,7 @@ def gradient_move(slopes: Slopes, kernel: Kernel, path: Path) -> GradientMove:
     """The move of statements by a kernel along its paths."""
     graph = slopes.graph
     is_data = is_data_of(graph)
-    kept = tuple(_kept(graph, p) for p in slopes.parts)
+    kept = tuple(NaturalParameter(p.element, p.axes, p.contributions) for p in slopes.parts)
     terms = tuple(_summed(graph, *t) for t in slopes.terms)
     gradient = tuple(_slopes(graph, slopes, name, is_data) for name in slopes.arrays)
     found = (_ends(graph, slopes.statements, name) for name in slopes.arrays)
@@ -185,13 +184,6 @@ def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> 
     for r in reversed(over):
         found = Over(found, r.dim, r.start, r.stop)
     return Contribution(factor, found, ())
-
-
-def _kept(graph: Graph, part: Part) -> NaturalParameter:
-    """An array that is computed for a step."""
-    place = tuple(Range(d, 0, graph.sizes[d]) for d in part.axes)
-    found = Contribution(part.factor, bounded(part.value, graph.sizes), place)
-    return NaturalParameter(part.element, part.axes, (found,))
 
 
 def _slopes(graph: Graph, slopes: Slopes, name: str, is_data: Any) -> NaturalParameter:
