@@ -100,6 +100,35 @@ def _normal_density(x: Expr) -> Expr:
     return sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
 
 
+def _gamma_density(a: Expr, x: Expr, log_scale: Expr) -> Expr:
+    """The density of a gamma variable of scale one, by the exponential of something."""
+    return sp.exp((a - 1) * sp.log(x) - x - loggamma(a) - log_scale)
+
+
+def _beta_density(a: Expr, b: Expr, x: Expr, log_scale: Expr) -> Expr:
+    """The density of a beta variable, by the exponential of something."""
+    return sp.exp((a - 1) * sp.log(x) + (b - 1) * sp.log(1 - x) - LogBeta(a, b) - log_scale)
+
+
+def _by_tail(tails: tuple[Expr, ...], place: int) -> Expr:
+    """The derivative of the log of a mass by a tail: of the tail that it is computed from."""
+    below, sign = (True, 2 * place - 1) if place < 2 else (False, 5 - 2 * place)
+    slope = sign * sp.exp(tails[place] - LogMass(*tails))
+    is_below = Below(tails[1], tails[2])
+    return Where(is_below, slope, sp.S.Zero) if below else Where(is_below, sp.S.Zero, slope)
+
+
+def _left_of_passage(z: Expr, d: Expr, log_scale: Expr) -> Expr:
+    """The second term of a probability of passage, by the exponential of something."""
+    return sp.exp(d * z + d**2 / 2 + LogPhi(-z - d) - log_scale)
+
+
+def _by_drift(z: Expr, d: Expr, log_scale: Expr) -> Expr:
+    """The derivative of a probability of passage by the drift, by the exponential of something."""
+    density = sp.exp(-(z**2) / 2 - log_scale) / sp.sqrt(2 * sp.pi)
+    return (z + d) * _left_of_passage(z, d, log_scale) - density
+
+
 ROWS = (
     Function(
         of=sp.exp,
@@ -134,6 +163,7 @@ ROWS = (
         numpy="abs",
         latex=r"\left|{}\right|",
         bugs="abs",
+        derivative=lambda x: 2 * AtMost(0, x) - 1,
         between=ABOVE_ZERO,
         bends=(
             Bend("convex", "increasing", lower=0),
@@ -251,12 +281,14 @@ ROWS = (
         of=LogGammaP,
         numpy="log_gamma_p",
         of_exponential="log_gamma_p_of_exp",
+        derivative=lambda a, x: _gamma_density(a, x, LogGammaP(a, x)),
         between=BELOW_ZERO,
         bends_given=((ABOVE_ZERO, Bend("concave", "increasing", lower=0)),),
     ),
     Function(
         of=LogGammaQ,
         numpy="log_gamma_q",
+        derivative=lambda a, x: -_gamma_density(a, x, LogGammaQ(a, x)),
         between=BELOW_ZERO,
         bends_given=(
             ((ONE, INF), Bend("concave", "decreasing", lower=0)),
@@ -267,20 +299,43 @@ ROWS = (
         of=LogGammaU,
         numpy="log_gamma_u",
         in_full=lambda a, x: x + LogGammaQ(a, x),
+        derivative=lambda a, x: 1 - _gamma_density(a, x, LogGammaU(a, x) - x),
     ),
-    Function(of=LogBetaI, numpy="log_beta_i", near_one="log_beta_i_1p", between=BELOW_ZERO),
+    Function(
+        of=LogBetaI,
+        numpy="log_beta_i",
+        near_one="log_beta_i_1p",
+        derivative=lambda a, b, x: _beta_density(a, b, x, LogBetaI(a, b, x)),
+        between=BELOW_ZERO,
+    ),
     Function(
         of=LogBeta,
         numpy="log_beta",
         in_full=lambda a, b: loggamma(a) + loggamma(b) - loggamma(a + b),
+        derivative=lambda a, b: Digamma(b) - Digamma(a + b),
+        by_earlier={0: lambda a, b: Digamma(a) - Digamma(a + b)},
     ),
     Function(
         of=LogRising,
         numpy="log_rising",
         in_full=lambda a, m: loggamma(a + m) - loggamma(a),
+        derivative=lambda a, m: Digamma(a + m),
+        by_earlier={0: lambda a, m: Digamma(a + m) - Digamma(a)},
     ),
-    Function(of=LogPassageP, numpy="log_passage_p", between=BELOW_ZERO),
-    Function(of=LogPassageQ, numpy="log_passage_q", between=BELOW_ZERO),
+    Function(
+        of=LogPassageP,
+        numpy="log_passage_p",
+        derivative=lambda z, d: _by_drift(z, d, LogPassageP(z, d)),
+        by_earlier={0: lambda z, d: d * _left_of_passage(z, d, LogPassageP(z, d))},
+        between=BELOW_ZERO,
+    ),
+    Function(
+        of=LogPassageQ,
+        numpy="log_passage_q",
+        derivative=lambda z, d: -_by_drift(z, d, LogPassageQ(z, d)),
+        by_earlier={0: lambda z, d: -d * _left_of_passage(z, d, LogPassageQ(z, d))},
+        between=BELOW_ZERO,
+    ),
     Function(  # (of order 0: the log of the integral of exp(x cos(t)), a log partition function)
         of=LogBesselI,
         numpy="log_bessel_i",
@@ -304,9 +359,27 @@ ROWS = (
     Function(of=LogPolyaGamma, numpy="log_polya_gamma"),
     Function(of=LogStirling, numpy="log_stirling"),
     Function(of=LogChiRatio, numpy="log_chi_ratio", is_correction=True),
-    Function(of=LogMass, numpy="log_mass", between=BELOW_ZERO),
-    Function(of=XLogY, numpy="xlogy", near_one="xlog1py", in_full=lambda c, x: c * sp.log(x)),
-    Function(of=Weighted, numpy="weighted"),
+    Function(
+        of=LogMass,
+        numpy="log_mass",
+        derivative=lambda *tails: _by_tail(tails, 3),
+        by_earlier={n: lambda *tails, n=n: _by_tail(tails, n) for n in range(3)},
+        between=BELOW_ZERO,
+    ),
+    Function(
+        of=XLogY,
+        numpy="xlogy",
+        near_one="xlog1py",
+        in_full=lambda c, x: c * sp.log(x),
+        derivative=lambda c, x: Weighted(c, 1 / x),
+        by_earlier={0: lambda _, x: sp.log(x)},
+    ),
+    Function(
+        of=Weighted,
+        numpy="weighted",
+        derivative=lambda w, _: w,
+        by_earlier={0: lambda _, x: x},
+    ),
 )
 
 FUNCTIONS: Mapping[type[Expr], Function] = {row.of: row for row in ROWS}

@@ -115,7 +115,8 @@ class _Reverse:
         """The adjoint of a matrix, from those of its log determinant and of its inverse."""
         found = [*self._pulled(self.sources, node.whole)]
         of_inverse, vectors = [], dict[Expr, Leaf]()
-        for c in self._pulled(self.sources, node.inverse):
+        pulled = self._pulled(self.sources, node.inverse)
+        for c in (replace(c, value=t) for c in pulled for t in Add.make_args(c.value)):
             split_up = self._by_vectors(node, c, vectors)
             if split_up is None:
                 of_inverse.append(c)
