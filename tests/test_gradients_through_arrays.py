@@ -149,7 +149,9 @@ model {
 ENTRIES = """
 model {
   for (k in 1:3) { b[k] ~ dnorm(0, 4) }
-  for (k in 1:3) { for (l in 1:3) { m[k, l] <- equals(k, l) * (1 + exp(b[k])) + 0.2 * b[k] * b[l] } }
+  for (k in 1:3) {
+    for (l in 1:3) { m[k, l] <- equals(k, l) * (1 + exp(b[k])) + 0.2 * b[k] * b[l] }
+  }
   i[1:3, 1:3] <- inverse(m[1:3, 1:3])
   for (k in 1:3) { for (l in 1:3) { z[k, l] ~ dnorm(exp(i[k, l]), 1) } }
   y ~ dnorm(logdet(m[1:3, 1:3]), 1)

@@ -79,16 +79,17 @@ def _of_binder(expr: Binder, steps: Mapping[str, str]) -> Expr:
     """The differential of a sum, a product, an extreme, a determinant or an inverse."""
     if any(mentions(a, steps) for a in expr.args[1:]):
         raise NoDerivative(str(expr))
-    slope, rest = differential(expr.body, steps), expr.args[1:]
+    slope, dim, ends = differential(expr.body, steps), expr.bound[0], expr.args[2:]
     match expr:
         case Over():
-            return expr.func(slope, *rest)
+            return Over(slope, dim, *ends)
         case Times() if expr.body.is_positive:
-            return expr * Over(slope / expr.body, *rest)
+            return expr * Over(slope / expr.body, dim, *ends)
         case Times():
-            return Over(slope * _others(expr), *rest)
+            return Over(slope * _others(expr), dim, *ends)
         case Extreme():
-            return Over(slope * _is_extreme(expr), *rest) / Over(_is_extreme(expr), *rest)
+            is_there = _is_extreme(expr)
+            return Over(slope * is_there, dim, *ends) / Over(is_there, dim, *ends)
         case LogDet():
             return _summed(_inverse(expr, *expr.bound) * slope, expr.bound)
         case InverseEntry():
@@ -110,11 +111,10 @@ def _others(expr: Times) -> Expr:
 
 def _is_extreme(expr: Extreme) -> Expr:
     """Whether a position has the extreme value: nothing is beyond it, whatever it is rounded to."""
-    own, ends = expr.body, (expr, expr.body)
+    own = expr.body
     dims = copies_of(expr.bound, expr.atoms(Dim))
     whole = expr.func(substitute(own, dims), *dims.values(), *expr.args[1 + expr.binds :])
-    ends = (whole, own) if isinstance(expr, Greatest) else (own, whole)
-    return AtMost(*ends)
+    return AtMost(whole, own) if isinstance(expr, Greatest) else AtMost(own, whole)
 
 
 def _inverse(expr: LogDet | InverseEntry, row: Expr, column: Expr) -> Expr:
@@ -136,7 +136,7 @@ def _of_function(expr: Expr, steps: Mapping[str, str]) -> Expr:
     """
     if isinstance(expr, INDICATORS):
         return sp.S.Zero
-    if isinstance(expr, Minimum | Maximum):
+    if isinstance(expr, (Minimum, Maximum)):
         return _of_extreme(expr, steps)
     terms = []
     for place, argument in enumerate(expr.args):
@@ -146,7 +146,7 @@ def _of_function(expr: Expr, steps: Mapping[str, str]) -> Expr:
     return Add(*terms)
 
 
-def _of_extreme(expr: Minimum | Maximum, steps: Mapping[str, str]) -> Expr:
+def _of_extreme(expr: Expr, steps: Mapping[str, str]) -> Expr:
     """The differential of the smaller or larger of numbers: of the one that is."""
     *earlier, last = expr.args
     if not earlier:

@@ -26,6 +26,7 @@ from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.function_rows import S_SHAPED, Bend, Function
 from gibbsppl.algebra.intervals import ABOVE_ZERO, BELOW_ZERO, HALF, INF, ONE, ZERO, ZERO_TO_ONE
 from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.tails import beta_density, crossing, gamma_density, normal_density
 
 
 def _function(
@@ -96,20 +97,6 @@ Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, wha
 LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log P(l<x<u).")
 
 
-def _normal_density(x: Expr) -> Expr:
-    return sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
-
-
-def _gamma_density(a: Expr, x: Expr, log_scale: Expr) -> Expr:
-    """The density of a gamma variable of scale one, by the exponential of something."""
-    return sp.exp((a - 1) * sp.log(x) - x - loggamma(a) - log_scale)
-
-
-def _beta_density(a: Expr, b: Expr, x: Expr, log_scale: Expr) -> Expr:
-    """The density of a beta variable, by the exponential of something."""
-    return sp.exp((a - 1) * sp.log(x) + (b - 1) * sp.log(1 - x) - LogBeta(a, b) - log_scale)
-
-
 def _by_tail(tails: tuple[Expr, ...], place: int) -> Expr:
     """The derivative of the log of a mass by a tail: of the tail that it is computed from."""
     below, sign = (True, 2 * place - 1) if place < 2 else (False, 5 - 2 * place)
@@ -118,15 +105,9 @@ def _by_tail(tails: tuple[Expr, ...], place: int) -> Expr:
     return Where(is_below, slope, sp.S.Zero) if below else Where(is_below, sp.S.Zero, slope)
 
 
-def _left_of_passage(z: Expr, d: Expr, log_scale: Expr) -> Expr:
-    """The second term of a probability of passage, by the exponential of something."""
-    return sp.exp(d * z + d**2 / 2 + LogPhi(-z - d) - log_scale)
-
-
-def _by_drift(z: Expr, d: Expr, log_scale: Expr) -> Expr:
-    """The derivative of a probability of passage by the drift, by the exponential of something."""
-    density = sp.exp(-(z**2) / 2 - log_scale) / sp.sqrt(2 * sp.pi)
-    return (z + d) * _left_of_passage(z, d, log_scale) - density
+def _by_drift(z: Expr, d: Expr, log_of: Expr) -> Expr:
+    """The derivative of a probability of passage by the drift, divided by what a log is of."""
+    return (z + d) * crossing(z, d, LogPhi(-z - d) - log_of) - normal_density(z, log_of)
 
 
 ROWS = (
@@ -249,7 +230,7 @@ ROWS = (
         text="Phi({})",
         latex=r"\Phi({})",
         bugs="phi",
-        derivative=_normal_density,
+        derivative=normal_density,
         log=LogPhi,
         symmetric=True,
         between=ZERO_TO_ONE,
@@ -264,7 +245,7 @@ ROWS = (
         text="log(Phi({}))",
         latex=r"\log\Phi({})",
         in_full=lambda x: sp.log(Phi(x)),
-        derivative=lambda x: sp.exp(-(x**2) / 2 - LogPhi(x)) / sp.sqrt(2 * sp.pi),
+        derivative=lambda x: normal_density(x, LogPhi(x)),
         between=BELOW_ZERO,
         increasing=True,
         bends=(Bend("concave", "increasing"),),
@@ -281,14 +262,14 @@ ROWS = (
         of=LogGammaP,
         numpy="log_gamma_p",
         of_exponential="log_gamma_p_of_exp",
-        derivative=lambda a, x: _gamma_density(a, x, LogGammaP(a, x)),
+        derivative=lambda a, x: gamma_density(a, x, LogGammaP(a, x)),
         between=BELOW_ZERO,
         bends_given=((ABOVE_ZERO, Bend("concave", "increasing", lower=0)),),
     ),
     Function(
         of=LogGammaQ,
         numpy="log_gamma_q",
-        derivative=lambda a, x: -_gamma_density(a, x, LogGammaQ(a, x)),
+        derivative=lambda a, x: -gamma_density(a, x, LogGammaQ(a, x)),
         between=BELOW_ZERO,
         bends_given=(
             ((ONE, INF), Bend("concave", "decreasing", lower=0)),
@@ -299,13 +280,13 @@ ROWS = (
         of=LogGammaU,
         numpy="log_gamma_u",
         in_full=lambda a, x: x + LogGammaQ(a, x),
-        derivative=lambda a, x: 1 - _gamma_density(a, x, LogGammaU(a, x) - x),
+        derivative=lambda a, x: 1 - gamma_density(a, x, LogGammaU(a, x) - x),
     ),
     Function(
         of=LogBetaI,
         numpy="log_beta_i",
         near_one="log_beta_i_1p",
-        derivative=lambda a, b, x: _beta_density(a, b, x, LogBetaI(a, b, x)),
+        derivative=lambda a, b, x: beta_density(a, b, x, LogBeta(a, b) + LogBetaI(a, b, x)),
         between=BELOW_ZERO,
     ),
     Function(
@@ -326,14 +307,14 @@ ROWS = (
         of=LogPassageP,
         numpy="log_passage_p",
         derivative=lambda z, d: _by_drift(z, d, LogPassageP(z, d)),
-        by_earlier={0: lambda z, d: d * _left_of_passage(z, d, LogPassageP(z, d))},
+        by_earlier={0: lambda z, d: d * crossing(z, d, LogPhi(-z - d) - LogPassageP(z, d))},
         between=BELOW_ZERO,
     ),
     Function(
         of=LogPassageQ,
         numpy="log_passage_q",
         derivative=lambda z, d: -_by_drift(z, d, LogPassageQ(z, d)),
-        by_earlier={0: lambda z, d: -d * _left_of_passage(z, d, LogPassageQ(z, d))},
+        by_earlier={0: lambda z, d: -d * crossing(z, d, LogPhi(-z - d) - LogPassageQ(z, d))},
         between=BELOW_ZERO,
     ),
     Function(  # (of order 0: the log of the integral of exp(x cos(t)), a log partition function)

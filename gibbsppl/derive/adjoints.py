@@ -116,7 +116,8 @@ class _Reverse:
         found = [*self._pulled(self.sources, node.whole)]
         of_inverse, vectors = [], dict[Expr, Leaf]()
         pulled = self._pulled(self.sources, node.inverse)
-        for c in (replace(c, value=t) for c in pulled for t in Add.make_args(c.value)):
+        each = (replace(c, value=t) for c in pulled for t in Add.make_args(c.value))
+        for c in each:
             split_up = self._by_vectors(node, c, vectors)
             if split_up is None:
                 of_inverse.append(c)
@@ -138,7 +139,7 @@ class _Reverse:
         if c.place != self.naming.everywhere(node.whole.axes):
             return None
         sides: dict[Dim, list[Expr]] = {row: [], column: []}
-        rest = []
+        rest = list[Expr]()
         for part in Mul.make_args(c.value):
             own = dims_of(part) & {row, column}
             if len(own) > 1:
@@ -228,12 +229,12 @@ class _Reverse:
                 continue
             term = factor, self.naming.inverses(value), over
             graph = self.naming.graph
-            known = data_only([v.name for v in graph.variables.values() if v.kind == "random"], graph)
+            random = [v.name for v in graph.variables.values() if v.kind == "random"]
             for p in linear_pieces(graph, term, steps, arrays, self.data):
                 if not (isinstance(p.statistic, Leaf) and is_separable(p)):
                     raise NoDerivative(m.name)
                 indices = tuple(i for i in p.views[0].indices if i is not None)
-                yield pull_back(p, m.axes, indices, graph.sizes, known)
+                yield pull_back(p, m.axes, indices, graph.sizes, data_only(random, graph))
 
 
 def _with_leaves(expr: Expr, node: Recursive) -> Expr:

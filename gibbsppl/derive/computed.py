@@ -7,7 +7,7 @@ what moves and the log density, in the order in which it is computed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gibbsppl.algebra.copies import copies_of, copy_of, root_of
@@ -108,10 +108,9 @@ class Naming:
 
     def is_whole(self, dim: Dim, start: int, stop: int) -> bool:
         """Whether a range has all positions of a dim."""
-        return {dim, Dim(root_of(dim))} & set(self.graph.sizes) != set() and (start, stop) == (
-            0,
-            size_of(dim, self.graph.sizes),
-        )
+        sizes = self.graph.sizes
+        is_known = dim in sizes or Dim(root_of(dim)) in sizes
+        return is_known and (start, stop) == (0, size_of(dim, sizes))
 
     def named(self, expr: Expr, whole: frozenset[Dim]) -> Expr:
         """An expression with names, where all positions of some dims are read."""
@@ -123,7 +122,7 @@ class Naming:
             return self._matrix(expr, whole)
         if isinstance(expr, Binder):
             ends = [int(e) for e in expr.args[1 + expr.binds :]]
-            is_whole = not ends or self.is_whole(*expr.bound, *ends)
+            is_whole = not ends or self.is_whole(expr.bound[0], ends[0], ends[1])
             inside = whole | set(expr.bound) if is_whole else whole - set(expr.bound)
             return expr.func(self.named(expr.body, inside), *expr.args[1:])
         return expr.func(*(self.named(a, whole) for a in expr.args))
@@ -157,15 +156,12 @@ class Naming:
         axes = tuple(i for i in element.indices if isinstance(i, Dim))
         return Computed(element, (Contribution(self.factor, found, self.everywhere(axes)),))
 
-    def _is_all(self, dims: Collection[Dim], whole: frozenset[Dim]) -> bool:
-        return set(dims) <= whole
-
     def _matrix(self, expr: LogDet | InverseEntry, whole: frozenset[Dim]) -> Expr:
         """A log determinant of a matrix with a name, or an element of its inverse."""
         body, bound = self.named(expr.body, whole | set(expr.bound)), expr.bound
         rest = expr.args[3:]
         outer = tuple(sorted(dims_of(body) - set(bound), key=str))
-        if not self._is_all(outer, whole) or owns_read(body):
+        if not whole.issuperset(outer) or owns_read(body):
             return expr.func(body, *expr.args[1:])
         key = substitute(body, dict(zip(bound, (ROW, COLUMN), strict=True)))
         node = self.known.get(key)
@@ -188,7 +184,7 @@ class Naming:
     def _recursion(self, expr: Recursion, whole: frozenset[Dim]) -> Expr:
         """An element of an array of a recursion, all of whose positions are computed."""
         outer = tuple(sorted(expr.outer, key=str))
-        if not self._is_all(outer, whole) or owns_read(expr):
+        if not whole.issuperset(outer) or owns_read(expr):
             return expr
         node = self.known.get(expr.system)
         if not isinstance(node, Recursive):
@@ -220,7 +216,7 @@ class Naming:
         found: list[Dim] = []
         elements = [s.element for s in system.args if s.element.own == own]
         for axis, size in enumerate(system.shape(own)):
-            along = [e.indices[axis] for e in elements if isinstance(e.indices[axis], Dim)]
+            along = [d for e in elements if isinstance(d := e.indices[axis], Dim)]
             if not along:
                 return None
             dim = Dim(root_of(along[0]))
