@@ -19,10 +19,11 @@ curve whose 3 parameters are hardly tied               110,000   150,000
 pair of parameters of a curve                           31,000    33,000
 two coordinates on a ring                              340,000     9,400
 GARCH, 4 parameters, of which two add up below one       1,500     1,100
+growth of 5 trees, whose parameters are apart                130      0.54
 fire: claims of two kinds on both sides of a bound         7.8       710
 ==================================================  ==========  ========
 
-So pairs are left to slices. So are log densities with conditions that change with what is moved: a
+So pairs are left to slices, and elements of which several are moved in one call. So are log densities with conditions that change with what is moved: a
 gradient does not see where these do. They may be a wall at which paths end, or be harmless, as in
 the last row: there paths are to be asked for, or found by `tuned`.
 """
