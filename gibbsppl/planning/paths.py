@@ -23,9 +23,10 @@ growth of 5 trees, whose parameters are apart                130      0.54
 fire: claims of two kinds on both sides of a bound         7.8       710
 ==================================================  ==========  ========
 
-So pairs are left to slices, and elements of which several are moved in one call. So are log densities with conditions that change with what is moved: a
-gradient does not see where these do. They may be a wall at which paths end, or be harmless, as in
-the last row: there paths are to be asked for, or found by `tuned`.
+So pairs are left to slices, and elements of which several are moved in one call. So are log
+densities with conditions that change with what is moved: a gradient does not see where these do.
+They may be a wall at which paths end, or be harmless, as in the last row: there paths are to be
+asked for, or found by `tuned`.
 """
 
 from __future__ import annotations
