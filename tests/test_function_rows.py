@@ -16,8 +16,17 @@ from mpmath import mpf
 from references.exact_functions import FUNCTIONS as REFERENCES
 
 from gibbsppl.algebra import functions
+from gibbsppl.algebra.differentials import differential
 from gibbsppl.algebra.expressions import Array
-from gibbsppl.algebra.functions import FUNCTIONS, ROWS, complement_of, in_full, log_of
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
+    ROWS,
+    LogMass,
+    LogPhi,
+    complement_of,
+    in_full,
+    log_of,
+)
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.bugs.parse import parse
 from gibbsppl.model.evaluation import evaluate
@@ -78,25 +87,39 @@ def test_a_derivative_is_one(name):
 # Derivatives of functions of two arguments by each, and where they are looked at.
 ORDERS = (0.3, 2.6, 7.3), (0.01, 0.7, 3.0, 20.0)
 SHAPES = (0.2, 1.0, 6.0), (-4.0, -0.3, 0.1, 2.5)
-OF_TWO = {"LogBesselI": ORDERS, "LogBesselK": ORDERS, "LogFoxWright": SHAPES}
+POSITIVE = (0.3, 1.0, 7.3), (0.01, 0.7, 3.0, 20.0)
+REAL = (-3.0, -0.3, 0.4, 2.6), (0.2, 1.0, 4.0)
+OF_SEVERAL = {
+    "LogBesselI": ORDERS,
+    "LogBesselK": ORDERS,
+    "LogFoxWright": SHAPES,
+    **dict.fromkeys(("LogBeta", "LogRising", "LogGammaP", "LogGammaQ", "LogGammaU"), POSITIVE),
+    **dict.fromkeys(("Weighted", "XLogY"), REAL),
+    # (the first is minus half the second at least)
+    **dict.fromkeys(("LogPassageP", "LogPassageQ"), ((-0.1, 0.4, 2.6), (0.2, 1.0, 4.0))),
+    "LogBetaI": ((0.3, 4.0), (0.7, 3.0), (0.02, 0.4, 0.9)),
+}
+# (the mass of an interval is computed from one of its tails, and changes with its bounds)
+TIED = {"LogMass"}
 BY_PLACE = [
     (row, place)
-    for row in ROWS if row.of.__name__ not in OF_ONE
-    for place in (*row.by_earlier, *([1] if row.derivative else []))
+    for row in ROWS if row.of.__name__ not in {*OF_ONE, *TIED}
+    for places in [len(next(iter(REFERENCES[row.numpy].at)))]
+    for place in (*row.by_earlier, *([places - 1] if row.derivative else []))
 ]  # fmt: skip
 
 
 def wrong_by_place(row, place, derivative):
     """The points at which an expression is not the derivative of a reference at a place."""
-    names, wrong = ("a", "b"), []
-    expr = derivative(*(Array(n)[()] for n in names))
-    for at in itertools.product(*OF_TWO[row.of.__name__]):
+    names, wrong, ranges = ("a", "b", "c"), [], OF_SEVERAL[row.of.__name__]
+    expr = derivative(*(Array(n)[()] for n in names[: len(ranges)]))
+    for at in itertools.product(*ranges):
         with mpmath.workdps(50):
-            order = tuple(int(j == place) for j in range(2))
+            order = tuple(int(j == place) for j in range(len(at)))
             slope = mpmath.diff(REFERENCES[row.numpy].value, tuple(map(mpf, at)), order)
             # (differences of logs, and a ratio of the arguments that may cancel)
             moved = sum(map(abs, at)) + abs(exactly(row, *at)) + abs(at[0] / at[1])
-        found = float(evaluate(expr, (), dict(zip(names, at, strict=True)), {}))
+        found = float(evaluate(expr, (), dict(zip(names, at, strict=False)), {}))
         if not is_near(found, slope, moved * (1 + abs(slope))):
             wrong.append(at)
     return wrong
@@ -105,11 +128,31 @@ def wrong_by_place(row, place, derivative):
 @pytest.mark.parametrize(
     ("row", "place"), BY_PLACE, ids=[f"{row.of.__name__}-{place}" for row, place in BY_PLACE]
 )
-def test_derivatives_by_each_of_two_arguments_are_theirs(row, place):
+def test_derivatives_by_each_of_several_arguments_are_theirs(row, place):
     derivative = row.by_earlier.get(place, row.derivative)
     spoilt = 1 + sp.Rational(1, 10**8)
     assert wrong_by_place(row, place, derivative) == []
     assert wrong_by_place(row, place, lambda *of: derivative(*of) * spoilt) != []
+
+
+def slope_of_mass(x, spoilt=1):
+    """The derivative of the log of the mass between two bounds that move, by its row."""
+    lower, upper = X**2 - 40, X**2 - 39
+    tails = (LogPhi(lower), LogPhi(upper), LogPhi(-lower), LogPhi(-upper))
+    slope = spoilt * differential(LogMass(*tails), {"x": "h"})
+    return value(slope.xreplace({Array("h")[()]: sp.S.One}), x)
+
+
+@pytest.mark.parametrize("x", [5.9, 6.2, 6.3, 6.6, 7.0])
+def test_the_mass_of_an_interval_changes_with_its_bounds(x):
+    """In either tail and about the middle."""
+    with mpmath.workdps(400):
+        mass = lambda x: mpmath.log(mpmath.ncdf(40 - x**2) - mpmath.ncdf(39 - x**2))  # noqa: E731
+        slope = mpmath.diff(mass, mpf(x))
+    # (exponents as large as half the square of a bound are rounded)
+    moved = (1 + 40**2) * abs(slope)
+    assert is_near(slope_of_mass(x), slope, moved)
+    assert not is_near(slope_of_mass(x, 1 + sp.Rational(1, 10**6)), slope, moved)
 
 
 @pytest.mark.parametrize("name", HAVING["inverse"])

@@ -8,7 +8,8 @@ The ground floor: knows neither models nor distributions. By what is looked for:
 - values: `supports` of variables, `intervals` with exact ends, `bounds` compared by their form
 - a log density made simpler: `identities`, then `cuts` (parts free of a target are set aside);
   `polynomials` (what multiplying out would cost), `log_gamma`, `inverses` of monotone functions
-- derivatives: `calculus`; `differentials` of sums and functions, in steps of whole arrays;
+- derivatives: `calculus`; `differentials` of sums, matrices and functions, in steps of whole
+  arrays; `tails`, what logs of probabilities change by;
   `expansions` to second order
 - digits in floating point: `near_one`, `rounding`; the interpreter and the back end read both
 - text: `notation`

@@ -26,6 +26,7 @@ from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.function_rows import S_SHAPED, Bend, Function
 from gibbsppl.algebra.intervals import ABOVE_ZERO, BELOW_ZERO, HALF, INF, ONE, ZERO, ZERO_TO_ONE
 from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.tails import beta_density, crossing, gamma_density, normal_density
 
 
 def _function(
@@ -96,8 +97,17 @@ Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, wha
 LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log P(l<x<u).")
 
 
-def _normal_density(x: Expr) -> Expr:
-    return sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
+def _by_tail(tails: tuple[Expr, ...], place: int) -> Expr:
+    """The derivative of the log of a mass by a tail: of the tail that it is computed from."""
+    below, sign = (True, 2 * place - 1) if place < 2 else (False, 5 - 2 * place)
+    slope = sign * sp.exp(tails[place] - LogMass(*tails))
+    is_below = Below(tails[1], tails[2])
+    return Where(is_below, slope, sp.S.Zero) if below else Where(is_below, sp.S.Zero, slope)
+
+
+def _by_drift(z: Expr, d: Expr, log_of: Expr) -> Expr:
+    """The derivative of a probability of passage by the drift, divided by what a log is of."""
+    return (z + d) * crossing(z, d, LogPhi(-z - d) - log_of) - normal_density(z, log_of)
 
 
 ROWS = (
@@ -134,6 +144,7 @@ ROWS = (
         numpy="abs",
         latex=r"\left|{}\right|",
         bugs="abs",
+        derivative=lambda x: 2 * AtMost(0, x) - 1,
         between=ABOVE_ZERO,
         bends=(
             Bend("convex", "increasing", lower=0),
@@ -219,7 +230,7 @@ ROWS = (
         text="Phi({})",
         latex=r"\Phi({})",
         bugs="phi",
-        derivative=_normal_density,
+        derivative=normal_density,
         log=LogPhi,
         symmetric=True,
         between=ZERO_TO_ONE,
@@ -234,7 +245,7 @@ ROWS = (
         text="log(Phi({}))",
         latex=r"\log\Phi({})",
         in_full=lambda x: sp.log(Phi(x)),
-        derivative=lambda x: sp.exp(-(x**2) / 2 - LogPhi(x)) / sp.sqrt(2 * sp.pi),
+        derivative=lambda x: normal_density(x, LogPhi(x)),
         between=BELOW_ZERO,
         increasing=True,
         bends=(Bend("concave", "increasing"),),
@@ -251,12 +262,14 @@ ROWS = (
         of=LogGammaP,
         numpy="log_gamma_p",
         of_exponential="log_gamma_p_of_exp",
+        derivative=lambda a, x: gamma_density(a, x, LogGammaP(a, x)),
         between=BELOW_ZERO,
         bends_given=((ABOVE_ZERO, Bend("concave", "increasing", lower=0)),),
     ),
     Function(
         of=LogGammaQ,
         numpy="log_gamma_q",
+        derivative=lambda a, x: -gamma_density(a, x, LogGammaQ(a, x)),
         between=BELOW_ZERO,
         bends_given=(
             ((ONE, INF), Bend("concave", "decreasing", lower=0)),
@@ -267,20 +280,43 @@ ROWS = (
         of=LogGammaU,
         numpy="log_gamma_u",
         in_full=lambda a, x: x + LogGammaQ(a, x),
+        derivative=lambda a, x: 1 - gamma_density(a, x, LogGammaU(a, x) - x),
     ),
-    Function(of=LogBetaI, numpy="log_beta_i", near_one="log_beta_i_1p", between=BELOW_ZERO),
+    Function(
+        of=LogBetaI,
+        numpy="log_beta_i",
+        near_one="log_beta_i_1p",
+        derivative=lambda a, b, x: beta_density(a, b, x, LogBeta(a, b) + LogBetaI(a, b, x)),
+        between=BELOW_ZERO,
+    ),
     Function(
         of=LogBeta,
         numpy="log_beta",
         in_full=lambda a, b: loggamma(a) + loggamma(b) - loggamma(a + b),
+        derivative=lambda a, b: Digamma(b) - Digamma(a + b),
+        by_earlier={0: lambda a, b: Digamma(a) - Digamma(a + b)},
     ),
     Function(
         of=LogRising,
         numpy="log_rising",
         in_full=lambda a, m: loggamma(a + m) - loggamma(a),
+        derivative=lambda a, m: Digamma(a + m),
+        by_earlier={0: lambda a, m: Digamma(a + m) - Digamma(a)},
     ),
-    Function(of=LogPassageP, numpy="log_passage_p", between=BELOW_ZERO),
-    Function(of=LogPassageQ, numpy="log_passage_q", between=BELOW_ZERO),
+    Function(
+        of=LogPassageP,
+        numpy="log_passage_p",
+        derivative=lambda z, d: _by_drift(z, d, LogPassageP(z, d)),
+        by_earlier={0: lambda z, d: d * crossing(z, d, LogPhi(-z - d) - LogPassageP(z, d))},
+        between=BELOW_ZERO,
+    ),
+    Function(
+        of=LogPassageQ,
+        numpy="log_passage_q",
+        derivative=lambda z, d: -_by_drift(z, d, LogPassageQ(z, d)),
+        by_earlier={0: lambda z, d: -d * crossing(z, d, LogPhi(-z - d) - LogPassageQ(z, d))},
+        between=BELOW_ZERO,
+    ),
     Function(  # (of order 0: the log of the integral of exp(x cos(t)), a log partition function)
         of=LogBesselI,
         numpy="log_bessel_i",
@@ -304,9 +340,27 @@ ROWS = (
     Function(of=LogPolyaGamma, numpy="log_polya_gamma"),
     Function(of=LogStirling, numpy="log_stirling"),
     Function(of=LogChiRatio, numpy="log_chi_ratio", is_correction=True),
-    Function(of=LogMass, numpy="log_mass", between=BELOW_ZERO),
-    Function(of=XLogY, numpy="xlogy", near_one="xlog1py", in_full=lambda c, x: c * sp.log(x)),
-    Function(of=Weighted, numpy="weighted"),
+    Function(
+        of=LogMass,
+        numpy="log_mass",
+        derivative=lambda *tails: _by_tail(tails, 3),
+        by_earlier={n: lambda *tails, n=n: _by_tail(tails, n) for n in range(3)},
+        between=BELOW_ZERO,
+    ),
+    Function(
+        of=XLogY,
+        numpy="xlogy",
+        near_one="xlog1py",
+        in_full=lambda c, x: c * sp.log(x),
+        derivative=lambda c, x: Weighted(c, 1 / x),
+        by_earlier={0: lambda _, x: sp.log(x)},
+    ),
+    Function(
+        of=Weighted,
+        numpy="weighted",
+        derivative=lambda w, _: w,
+        by_earlier={0: lambda _, x: x},
+    ),
 )
 
 FUNCTIONS: Mapping[type[Expr], Function] = {row.of: row for row in ROWS}

@@ -39,6 +39,8 @@ def variants_of(
         every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
     if not settings["collapse"] and any(g.marginals for g in schedule.graphs):
         every['without "locations"'] = {"rewrites": {**now, LOCATIONS: False}}
+    if any(s.refusals and not isinstance(s, DensityDraw) for s in schedule.fallbacks):
+        every["without paths"] = {"blocks": False}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}
     if any(s.is_joint for s in schedule.steps):
@@ -78,7 +80,19 @@ def candidates_of(
     for name, kernel in _alternatives(graph, schedule):
         if name not in own:
             found[f"{name} by {kernel}"] = {"kernels": {**own, name: kernel}}
+    for names, kernel in _together(graph, schedule):
+        if not set(names) & set(own):
+            found[f"{', '.join(names)} by {kernel}"] = {"kernels": {**own, names: kernel}}
     return found
+
+
+def _together(graph: Graph, schedule: Schedule) -> list[tuple[tuple[str, ...], Kernel]]:
+    """Kernels that move several variables, for those that are moved by themselves by default."""
+    offered: tuple[Any, ...] = OFFERED
+    alone = [s for s in schedule.fallbacks if isinstance(s, DensityDraw)]
+    real = [s for s in alone if not s.statement.support.is_discrete]
+    names = tuple(dict.fromkeys(n for s in real for n in s.variables if n in graph.variables))
+    return [(names, k()) for k in offered if k.takes_several and len(names) > 1]
 
 
 def _alternatives(graph: Graph, schedule: Schedule) -> list[tuple[str, Kernel]]:

@@ -7,21 +7,25 @@ coefficients are the partial derivatives. What these have in common is computed 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import networkx as nx
 import sympy as sp
 
 from gibbsppl.algebra.calculus import NoDerivative
-from gibbsppl.algebra.differentials import differential
-from gibbsppl.algebra.expressions import Array, Expr, mentions
+from gibbsppl.algebra.expressions import Expr, mentions
 from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.ranges import Range, bounded, size_of
+from gibbsppl.derive.adjoints import InReverse, in_reverse, linear_pieces
+from gibbsppl.derive.computed import Computed
+from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
 from gibbsppl.derive.shared import Part, Term, shared_parts
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Factor, Graph, Marginal, Statement, Variable
 from gibbsppl.pieces.gates import binary_arrays, opened
-from gibbsppl.pieces.split import Piece, View, split, support_indicators
+from gibbsppl.pieces.split import Piece, support_indicators
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Slopes:
     statements: tuple[Statement, ...]
     terms: tuple[Term, ...]
     gradient: Quadratic
-    parts: tuple[Part, ...]
+    parts: tuple[Computed, ...]
     whole: tuple[Term, ...]
     elements: bool = False
 
@@ -63,26 +67,68 @@ def slopes_of(graph: Graph, statements: Sequence[Statement], data: Values) -> Sl
         terms.append((factor.name, value, factor.over))
     steps = {n: f"step of {n}" for n in arrays}
     try:
-        slopes = [
-            (factor, differential(value, {name: step}), over)
-            for factor, value, over in terms
-            for name, step in steps.items()
-        ]
+        found = in_reverse(graph, terms, arrays, data)
+        slopes = [s.slope({n: step}) for s in found.sources for n, step in steps.items()]
     except NoDerivative as missing:
         return f"{missing} has no derivative by it"
-    taken = {*graph.variables, *(d.name for d in graph.sizes)}
-    shared = shared_parts(
-        [*terms, *slopes], set(arrays), graph.sizes, taken, f"part_of_{statements[0].name}"
-    )
-    axes_of = {p.element.array.name: p.axes for p in shared.parts}
-    kept = {n: Variable(n, axes, "random") for n, axes in axes_of.items()}
-    graph = replace(graph, variables={**graph.variables, **kept})
-    found = [p for t in shared.terms[len(terms) :] for p in _pieces(graph, t, steps, arrays, data)]
-    gradient = quadratic_in(graph, statements, found)
+    shared = _shared(found, slopes, f"part_of_{statements[0].name}")
+    pieces = [
+        p for t in shared.slopes for p in linear_pieces(shared.graph, t, steps, arrays, data)
+    ]
+    gradient = quadratic_in(shared.graph, statements, pieces)
     if gradient is None:
         return "its gradient is no sum of terms by element"
-    own = shared.terms[: len(terms)]
-    return Slopes(graph, tuple(statements), own, gradient, shared.parts, tuple(terms))
+    own = tuple(statements)
+    return Slopes(shared.graph, own, shared.terms, gradient, shared.computed, tuple(terms))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """A graph with computed arrays, in order, and terms and differentials that read these."""
+
+    graph: Graph
+    terms: tuple[Term, ...]
+    slopes: tuple[Term, ...]
+    computed: tuple[Computed, ...]
+
+
+def _shared(found: InReverse, slopes: Sequence[Term], stem: str) -> _Shared:
+    """What terms, slopes and computed arrays have in common is computed once, too."""
+    graph = found.graph
+    parts_of = [(c, part) for c in found.computed for part in c.contributions]
+    inside = [(p.factor, p.value, tuple(r for r in p.place if isinstance(r, Range)))
+              for _, p in parts_of]  # fmt: skip
+    slopes = [(f, found.named(value), over) for f, value, over in slopes if value != 0]
+    taken = {*graph.variables, *(d.name for d in graph.sizes)}
+    shared = shared_parts([*found.terms, *slopes, *inside], found.names, graph.sizes, taken, stem)
+    first, last = len(found.terms), len(found.terms) + len(slopes)
+    values = iter(shared.terms[last:])
+    computed = [
+        replace(c, contributions=tuple(replace(p, value=next(values)[1]) for p in c.contributions))
+        for c in found.computed
+    ]
+    parts = [_computed(graph, p) for p in shared.parts]
+    kept = {c.name: Variable(c.name, c.axes, "random") for c in parts}
+    graph = replace(graph, variables={**graph.variables, **kept})
+    order = _in_order([*parts, *computed])
+    return _Shared(graph, shared.terms[:first], shared.terms[first:last], order)
+
+
+def _computed(graph: Graph, part: Part) -> Computed:
+    """A part, as an array that is computed at all positions of its dims."""
+    place = tuple(Range(d, 0, size_of(d, graph.sizes)) for d in part.axes)
+    return Computed(
+        part.element, (Contribution(part.factor, bounded(part.value, graph.sizes), place),)
+    )
+
+
+def _in_order(computed: Sequence[Computed]) -> tuple[Computed, ...]:
+    """Arrays in an order in which each reads earlier ones alone."""
+    by_name, order = {c.name: c for c in computed}, nx.DiGraph()
+    order.add_nodes_from(by_name)
+    order.add_edges_from((read, c.name) for c in computed for read in c.reads & by_name.keys())
+    place = {n: k for k, n in enumerate(by_name)}
+    return tuple(by_name[n] for n in nx.lexicographical_topological_sort(order, place.get))
 
 
 def _factors_of(graph: Graph, names: Collection[str]) -> Iterable[Factor]:
@@ -101,25 +147,3 @@ def _density(
     bounds = {t for s in statements
               for t in sp.Add.make_args(support_indicators(factor, s))}  # fmt: skip
     return sp.Add(*held, *sorted(bounds, key=str))
-
-
-def _pieces(
-    graph: Graph,
-    term: Term,
-    steps: Mapping[str, str],
-    arrays: Mapping[str, Array],
-    data: Values,
-) -> Iterable[Piece]:
-    """The pieces of a differential, of elements in place of their steps."""
-    factor, value, over = term
-    whole = {step: arrays[n] for n, step in steps.items()}
-    slope = opened(simplified(value, whole), whole, binary_arrays(graph, data))
-    for piece in split(factor, slope, over, whole, graph.sizes):
-        yield _renamed(piece, whole)
-
-
-def _renamed(piece: Piece, arrays: Mapping[str, Array]) -> Piece:
-    """The piece with the arrays themselves in its statistic, in place of their steps."""
-    views = tuple(View(arrays[v.array.name], v.indices) for v in piece.views)
-    mapping = {v.array: w.array for v, w in zip(piece.views, views, strict=True)}
-    return replace(piece, statistic=piece.statistic.xreplace(mapping), views=views)

@@ -138,15 +138,17 @@ def _fallback(
     move: Step, schedule: Schedule, notation: Notation, data: Mapping[str, Any]
 ) -> list[str]:
     """What is moved and why, the nearest family, and the smallest repair."""
-    graph, refusal = schedule.graph, move.refusal
-    assert refusal is not None
-    name = drawn_name(move, graph)
-    lines = [f"  fallback: {name} is moved by {move.kernel} sampling, not drawn exactly"]
-    lines += [f"    {refusal.reason}"]
-    lines += [f"    {hint}" for hint in nearest_hint(graph, refusal, notation, data)]
-    repair = next(proposed(graph, refusal, data), None)
-    found = [] if repair is None else f"repair: {repair.text}".splitlines()
-    return [*lines, *(f"    {line}" for line in found)]
+    graph, name = schedule.graph, drawn_name(move, schedule.graph)
+    is_are = "are" if len(move.refusals) > 1 else "is"
+    lines = [f"  fallback: {name} {is_are} moved by {move.kernel} sampling, not drawn exactly"]
+    for refusal in move.refusals:
+        of = f"{refusal.statement.name}: " if len(move.refusals) > 1 else ""
+        lines += [f"    {of}{refusal.reason}"]
+        lines += [f"    {hint}" for hint in nearest_hint(graph, refusal, notation, data)]
+        repair = next(proposed(graph, refusal, data), None)
+        found = [] if repair is None else f"repair: {repair.text}".splitlines()
+        lines += [f"    {line}" for line in found]
+    return lines
 
 
 def nearest_hint(

@@ -18,7 +18,7 @@ from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.derive.contractions import Contribution, pull_back, pull_back_extreme
 from gibbsppl.derive.gradients import Slopes
-from gibbsppl.derive.shared import Part
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.explain.derivation import WIDTH, Derivation
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
@@ -53,7 +53,8 @@ class GradientMove(TogetherStep):
 
     ``terms`` add up to the log density, ``gradient`` are the partial derivatives by the elements of
     each array; both read the ``kept`` arrays. ``ends`` are the bounds of arrays that have some.
-    Which elements are tied need not be known: there are no ``pairs``.
+    Which elements are tied need not be known: there are no ``pairs``. Where nobody asks for it,
+    there are ``refusals``: why no family owns the conditionals.
     """
 
     conditional: Slopes
@@ -63,7 +64,8 @@ class GradientMove(TogetherStep):
     ends: tuple[tuple[str, Bound, Bound], ...]
     kept: tuple[NaturalParameter, ...]
     kernel: str
-    asked: Kernel
+    asked: Kernel | None
+    refusals: tuple[NotConjugate, ...] = ()
     called: str = ""
     kind: Kind = "move"
     pairs: tuple[Pair, ...] = ()
@@ -82,6 +84,11 @@ class GradientMove(TogetherStep):
     def name(self) -> str:
         """The names of the arrays, unless the step has a name of its own."""
         return self.called or ", ".join(self.variables)
+
+    @property
+    def refusal(self) -> NotConjugate | None:
+        """Why no family owns the first conditional, where nobody asks for the move."""
+        return self.refusals[0] if self.refusals else None
 
     @property
     def may_be_coloured(self) -> bool:
@@ -167,16 +174,19 @@ class GradientMove(TogetherStep):
         return [(f"The log density that {self.kernel} evaluates, with its gradient", density)]
 
 
-def gradient_move(slopes: Slopes, kernel: Kernel, path: Path) -> GradientMove:
-    """The move of statements by a kernel along its paths."""
+def gradient_move(
+    slopes: Slopes, kernel: Kernel, path: Path, refusals: tuple[NotConjugate, ...] = ()
+) -> GradientMove:
+    """The move of statements by a kernel along its paths; by default if there are refusals."""
     graph = slopes.graph
     is_data = is_data_of(graph)
-    kept = tuple(_kept(graph, p) for p in slopes.parts)
+    kept = tuple(NaturalParameter(p.element, p.axes, p.contributions) for p in slopes.parts)
     terms = tuple(_summed(graph, *t) for t in slopes.terms)
     gradient = tuple(_slopes(graph, slopes, name, is_data) for name in slopes.arrays)
     found = (_ends(graph, slopes.statements, name) for name in slopes.arrays)
     ends = tuple(e for e in found if e is not None)
-    return GradientMove(slopes, terms, gradient, path, ends, kept, str(kernel), kernel)
+    asked, told = None if refusals else kernel, str(kernel)
+    return GradientMove(slopes, terms, gradient, path, ends, kept, told, asked, refusals)
 
 
 def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> Contribution:
@@ -185,13 +195,6 @@ def _summed(graph: Graph, factor: str, value: Expr, over: tuple[Range, ...]) -> 
     for r in reversed(over):
         found = Over(found, r.dim, r.start, r.stop)
     return Contribution(factor, found, ())
-
-
-def _kept(graph: Graph, part: Part) -> NaturalParameter:
-    """An array that is computed for a step."""
-    place = tuple(Range(d, 0, graph.sizes[d]) for d in part.axes)
-    found = Contribution(part.factor, bounded(part.value, graph.sizes), place)
-    return NaturalParameter(part.element, part.axes, (found,))
 
 
 def _slopes(graph: Graph, slopes: Slopes, name: str, is_data: Any) -> NaturalParameter:

@@ -5,6 +5,7 @@
 - several statements at once: `joint` (quadratic log densities), `label_chains`
 - every other conditional by its default kernel, or by the one that a user asks for: `choices`;
   `control` has the user's settings; `ellipses` are besides elements that are all tied
+- what slices would move one by one, moved together along `paths`
 - joint draws that are proposals, since a term corrects them: `corrected`
 - non-centred updates: `interweaving`
 - elements that depend on one another: `by_colour`

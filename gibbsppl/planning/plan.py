@@ -29,6 +29,7 @@ from gibbsppl.planning.joint import joined
 from gibbsppl.planning.label_chains import with_chains
 from gibbsppl.planning.modal import Drawn, with_modal
 from gibbsppl.planning.order import check_exact, controlled
+from gibbsppl.planning.paths import with_paths
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.stages import NonCentred
@@ -149,6 +150,8 @@ def _joined(
     elif proposes:
         proposed = with_modal(graph, drawn, model.data, asked, recentred)
     together = steps_moved_together(maker_of(graph), graph, proposed, control, model)
+    if proposes and plain is graph:
+        together = with_paths(maker_of(graph), graph, together, control, model.data)
     # (what is proposed beside all draws comes after these)
     drawn_in_turn = [d for d in together if not (isinstance(d, ModalMove) and d.last)]
     beside = [d for d in together if isinstance(d, ModalMove) and d.last]

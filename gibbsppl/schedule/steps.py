@@ -196,6 +196,11 @@ class Step:
         """Why no family owns the conditional; None where there is a closed form."""
         return None
 
+    @property
+    def refusals(self) -> tuple[NotConjugate, ...]:
+        """Why no family owns the conditionals, of each that is moved."""
+        return () if self.refusal is None else (self.refusal,)
+
     def expressions(self, graph: Graph) -> Iterator[Expr]:
         """All expressions that the conditional reads."""
         raise NotImplementedError

@@ -22,6 +22,7 @@ from gibbsppl.code.arrays.expressions import (
     Position,
     Span,
     at,
+    total,
 )
 from gibbsppl.code.arrays.systems import SO_FAR, Block, Given, Recursive, System
 
@@ -75,9 +76,13 @@ def _block(to: Translator, steps: Steps, start: int, stop: int) -> Block:
     dims = [s.element.indices[_axis(steps, s)] for s in here]
     first = next((d for d in dims if isinstance(d, Dim)), None)
     both = tuple(zip(here, dims, strict=True))
-    if stop - start == 1 or first is None:
+    if first is None:
         return Block(None, tuple(_given(to, s, d, Number(start)) for s, d in both))
     span = to.span(Range(first, start, stop))
+    if stop - start == 1:
+        is_last = not isinstance(span.stop, Number)
+        place = total([span.stop, Number(-1)]) if is_last else Number(start)
+        return Block(None, tuple(_given(to, s, d, place) for s, d in both))
     along = span.dim + SO_FAR
     given = tuple(_given(to, s, d, Position(along)) for s, d in both)
     return Block(Span(along, *span.ends), given, steps.is_backward)

@@ -1,0 +1,56 @@
+"""Which variables move along paths by default, and how that is told."""
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.comparing.variants import candidates_of
+
+X = np.linspace(0.2, 4, 8)
+
+
+def curve(count=3, *, jumps=False):
+    with gp.Model(coords={"i": 8}, name="curve") as model:
+        names = ("power", "half", "bend")[:count]
+        power, half, bend = (*(gp.Gamma(n, 2, rate=1) for n in names), 1.5)[:3]
+        dose = gp.Data("dose", X, dims="i")
+        mean = dose**power / (half + dose**power) ** bend
+        if jumps:
+            mean = gp.where(half < dose, mean, 2 * mean)
+        gp.Normal("y", mean, sigma=0.3, dims="i", observed=X / (1 + X))
+    return model
+
+
+def owners(sampler):
+    return {s.name: s.kernel for s in sampler.schedule.fallbacks}
+
+
+def test_elements_that_all_depend_on_one_another_move_together():
+    sampler = gp.compile(curve())
+
+    assert owners(sampler) == {"power, half, bend": "NUTS"}
+    assert "fallback: power, half, bend are moved by NUTS" in str(sampler)
+    assert "\n    half: no family" in str(sampler)
+    assert sampler.schedule.asked == ()
+    assert sampler.verify().proved
+
+
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        (lambda: curve(2), {}),
+        (lambda: curve(jumps=True), {}),
+        (curve, {"kernels": {"power": gp.Slice()}}),
+        (curve, {"blocks": False}),
+    ],
+    ids=["a pair", "conditions", "a kernel", "no blocks"],
+)
+def test_others_are_moved_by_slices(model, settings):
+    assert set(owners(gp.compile(model(), **settings)).values()) == {"slice"}
+
+
+def test_each_is_tried_in_place_of_the_other():
+    for sampler, way in ((gp.compile(curve()), "without paths"),
+                         (gp.compile(curve(2)), "power, half by NUTS")):  # fmt: skip
+        graph, data = sampler.graph, sampler.data
+        assert way in candidates_of(graph, data, sampler.schedule, sampler.settings)
