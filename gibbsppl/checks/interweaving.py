@@ -113,8 +113,8 @@ class _Check:
             s for s in schedule.steps if self.program.interwoven.get(s.name) is carried_out
         ]
         drawn = {n for s in drawing for n in schedule.drawn_by(s)}
-        held = schedule.stand_ins(self.step)[0]
-        start = with_stand_ins((held,), {**self.data, **state}, sizes)
+        held = tuple(r for r in schedule.stand_ins(self.step) if r.of not in drawn)
+        start = with_stand_ins(held, {**self.data, **state}, sizes)
         constants = self.program.prepare(self.data)
         after: State = {n: np.array(v) for n, v in state.items()}
         for _ in range(TRIES):
@@ -123,13 +123,18 @@ class _Check:
                 break
         else:
             return np.inf
+        moved = [r.of for r in held]
         left = {n for n in after if not n.startswith("~")} ^ set(state)
-        same = (n for n in state if n not in (*drawn, held.of))
+        same = (n for n in state if n not in (*drawn, *moved))
         if left or any(not np.array_equal(after[n], state[n]) for n in same):
             return np.inf
-        wanted = with_originals((held,), {**start, **{n: after[n] for n in drawn}}, sizes)[held.of]
-        size = max(float(np.abs(wanted).max()), float(np.abs(after[held.of]).max()))
-        return float(np.abs(after[held.of] - wanted).max()) / size
+        wanted = with_originals(held, {**start, **{n: after[n] for n in drawn}}, sizes)
+        return max(_relative_gap(after[n], wanted[n]) for n in moved)
+
+
+def _relative_gap(found: Floats, wanted: Floats) -> float:
+    size = max(float(np.abs(wanted).max()), float(np.abs(found).max()))
+    return float(np.abs(found - wanted).max()) / size
 
 
 def _log_slope(change: StandIn, values: Values, sizes: Sizes) -> Floats:
