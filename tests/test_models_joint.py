@@ -23,7 +23,7 @@ from gibbsppl.checks.geweke import drawn_together, geweke
 from gibbsppl.code.program import load
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.rewrites.driver import REWRITES
+from gibbsppl.rewrites.driver import RULES
 from gibbsppl.sampler import compiled as compiled_graph
 from models import (
     bayesian_lasso,
@@ -406,7 +406,7 @@ IN_NO_MODEL = {"hidden value", "rejected draws", "at least one", "log chi-square
 def test_every_rule_that_a_model_could_be_given_is_in_the_table():
     made = {r.rule.name for case in CASES for r in compiled(*case).schedule.rewrites}
 
-    assert made == {r.name for r in REWRITES} - IN_NO_MODEL
+    assert made == {r.name for r in RULES} - IN_NO_MODEL
 
 
 # ---- the test --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from the log density that is, as a function of v alone,
     log_joint(theta(eta, v), v) + log |d theta / d eta|
 
 in the model's own coordinates, as evaluated by `gibbsppl.model.density`; and the step must leave
-eta, and all other variables, unchanged. The ratio check in the graph of the step cannot tell: that
+eta, and all other variables, unchanged, and nothing beyond its bounds. The ratio check in the graph of the step cannot tell: that
 graph contains the Jacobian already.
 """
 
@@ -20,9 +20,10 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.code.program import Program, State
-from gibbsppl.model.density import free_elements
+from gibbsppl.code.program import Constants, Program, State
+from gibbsppl.model.density import free_elements, is_on_support
 from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.graph import Statement
 from gibbsppl.model.stand_ins import StandIn, at_dims, with_originals, with_stand_ins
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.steps import Step
@@ -129,7 +130,22 @@ class _Check:
         if left or any(not np.array_equal(after[n], state[n]) for n in same):
             return np.inf
         wanted = with_originals(held, {**start, **{n: after[n] for n in drawn}}, sizes)
-        return max(_relative_gap(after[n], wanted[n]) for n in moved)
+        gap = max(_relative_gap(after[n], wanted[n]) for n in moved)
+        return gap if self._stays_on_supports(rng, after, constants) else np.inf
+
+    def _stays_on_supports(
+        self, rng: np.random.Generator, state: State, constants: Constants
+    ) -> bool:
+        """Whether no bound, of what moves along or by it, is crossed in some tries."""
+        before = self.schedule.interwoven[self.step.name].before
+        changed = set(self.schedule.changed_by(self.step))
+        own = {f for n in changed for f in before.factors_of(n) if isinstance(f, Statement)}
+        for _ in range(TRIES):
+            self.program.interwoven[self.step.name](rng, state, constants)
+            values = {**self.data, **state}
+            if not all(is_on_support(s, values, before.sizes).all() for s in own):
+                return False
+        return True
 
 
 def _relative_gap(found: Floats, wanted: Floats) -> float:
