@@ -264,6 +264,7 @@ WAYS = {
     "bayesian_lasso": {"plain": without("distance")},
     "horseshoe": {
         "power of a sum": with_(POWER),
+        "power of a ratio": with_("power of a ratio"),
         "coefficients given the noise": without("locations"),
         "noise integrated out": {"collapse": ("tau",)},
         "coefficients integrated out": {"collapse": ("beta",)},

@@ -6,8 +6,8 @@ from the log density that is, as a function of v alone,
     log_joint(theta(eta, v), v) + log |d theta / d eta|
 
 in the model's own coordinates, as evaluated by `gibbsppl.model.density`; and the step must leave
-eta, and all other variables, unchanged, and nothing beyond its bounds. The ratio check in the graph of the step cannot tell: that
-graph contains the Jacobian already.
+eta, and all other variables, unchanged, and nothing beyond its bounds. The ratio check in the graph
+of the step cannot tell: that graph contains the Jacobian already.
 """
 
 from __future__ import annotations
