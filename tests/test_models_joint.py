@@ -287,6 +287,7 @@ WAYS = {
     "negative_binomial": {
         "plain": without(POLYA_GAMMA),
         "power of a sum": with_(POWER),
+        "power of a ratio": with_("power of a ratio"),
         "tables": with_(TABLES),
         "tables alone": with_(TABLES, but=[POLYA_GAMMA]),
         "power of a sum and tables": with_(POWER, TABLES),
