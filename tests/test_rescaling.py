@@ -6,14 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 import sympy as sp
-from scipy import special
+from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.verification import verify
 from gibbsppl.errors import CompileError
-from gibbsppl.output.diagnostics import ess_bulk
+from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.rewrites import expansion, rescaling
 from gibbsppl.rewrites.rescaling import products, rescaled
 from models import horseshoe
@@ -334,17 +334,38 @@ def joint(sampler, replicates):
     return geweke(rng, *fixed, replicates=replicates, sweeps=3, level=LEVEL / len(MODELS))
 
 
+# (the program of an ordered probit has tables of which outcomes were observed)
+REDRAWN = [n for n in MODELS if n != "ordered"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", REDRAWN)
 def test_sweeps_leave_the_joint_distribution_as_it_is(name):
-    found = joint(compiled(name), 1500)
+    found = joint(compiled(name), 500)
 
     assert found.passed, f"\n{found}"
 
 
 @pytest.mark.slow
+def test_the_posterior_is_the_same_with_a_working_scale_and_without():
+    samplers = [made("ordered", **s) for s in ({}, {"working scale": False})]
+    run = {"draws": 4000, "chains": 2, "seed": 3, "progress": False}
+    every = [s.sample(**run) for s in samplers]
+    values = [[np.asarray(v) for v in (d["b"], d["c"][..., 0], d["c"][..., 1])] for d in every]
+    of = [[np.concatenate([v, v**2]).reshape(2, 2, -1) for v in own] for own in values]
+    gaps = [
+        (a.mean() - b.mean()) / np.hypot(float(mcse_mean(a)), float(mcse_mean(b)))
+        for one, other in zip(*of, strict=True)
+        for a, b in zip(one, other, strict=True)
+    ]
+
+    assert [r.rule.name for r in samplers[0].schedule.rewrites].count("working scale") == 1
+    assert np.abs(gaps).max() < stats.norm.isf(LEVEL / (2 * len(gaps)))
+
+
+@pytest.mark.slow
 def test_the_joint_distribution_finds_a_jacobian_that_is_forgotten(forgotten):
-    assert not joint(made("precisions"), 1500).passed
+    assert not joint(made("precisions"), 500).passed
 
 
 # ---- worth -----------------------------------------------------------------------------------
