@@ -10,6 +10,7 @@ import gibbsppl as gp
 from gibbsppl.comparing.comparison import Variant, best_of
 from gibbsppl.comparing.mixing import Mixing, mixing
 from gibbsppl.comparing.tournament import merged
+from gibbsppl.comparing.variants import variants_of
 from gibbsppl.errors import RunError
 
 
@@ -59,6 +60,27 @@ def test_alternatives_are_counted_the_cheapest_first_and_told_beside():
     times = f"{collapsed.operations / costs.operations:.3g} times dearer"
     assert f"beta collapsed: {other.operations:,.0f} operations, {times}" in str(costs)
     assert sampler.costs().alternatives == ()
+
+
+def lasso():
+    """Coefficients that have a closed form with the intercept integrated out, or with variances."""
+    with gp.Model(name="lasso", coords={"i": 3, "j": 2}) as model:
+        x = gp.Data("x", [[1.0, 0.5], [0.2, -1.0], [0.3, 2.0]], dims=("i", "j"))
+        a, tau = gp.Normal("a", 0, tau=0.1), gp.Gamma("tau", 2, rate=1)
+        b = gp.Laplace("b", 0, rate=gp.sqrt(tau), dims="j")
+        gp.Normal("y", a + x @ b, tau=tau, dims="i", observed=[0.3, -1.0, 2.0])
+    return gp.compile(model)
+
+
+@pytest.mark.parametrize(("compiled", "offered"), [(pumps, [("beta",), ("theta",)]), (lasso, [])])
+def test_what_is_offered_to_be_collapsed_is_not_refused(compiled, offered):
+    """Of a lasso nothing is: the variances that are added give coefficients a closed form."""
+    sampler = compiled()
+    of = (sampler.graph, sampler.data, sampler.schedule, sampler.settings)
+    found = [s for s in variants_of(*of).values() if "collapse" in s]
+
+    assert sorted(s["collapse"] for s in found) == offered
+    assert all(sampler._with(**s).schedule.steps for s in found)
 
 
 def test_a_step_that_loops_do_not_have_is_not_counted_and_says_why():

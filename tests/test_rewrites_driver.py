@@ -6,6 +6,7 @@ from functools import cache
 from itertools import permutations, product
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rewrites import (
     examples,
@@ -26,7 +27,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.rewrites import rows, search
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES, UNSEEN, possible, rewritten
-from gibbsppl.rewrites.quality import quality_of
+from gibbsppl.rewrites.quality import MANY, quality_of
 from gibbsppl.rewrites.search import MOST_RULES, Search
 from gibbsppl.rewrites.terms import terms_in
 from gibbsppl.schedule.staleness import check_fresh
@@ -308,6 +309,33 @@ def test_every_rule_can_be_asked_for_and_forbidden(rule):
     assert rule.name not in rules(model, asked={rule.name: False})
     with pytest.raises(CompileError, match=f"rewrites.'{rule.name}'.: no term"):
         gp.compile(a_normal_mean(), rewrites={rule.name: True})
+
+
+# ---- rejection that is dear --------------------------------------------------------------------
+
+
+def shrunk(size, rows=0):
+    """Half-Cauchy scales of normal means, or of the coefficients of a regression."""
+    with gp.Model(coords={"i": size}) as m:
+        scale = gp.HalfCauchy("scale", 1, dims="i")
+        mean = gp.Normal("mean", 0, sigma=scale, dims="i")
+        if rows:
+            x = gp.Data("x", np.ones((rows, size)), dims=("row", "i"))
+            gp.Normal("y", x @ mean, sigma=1, dims="row", observed=np.zeros(rows))
+        else:
+            gp.Normal("y", mean, sigma=1, dims="i", observed=np.zeros(size))
+    return m
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "found"),
+    [(MANY, 0, {"power of a ratio"}), (MANY - 1, 0, set()), (MANY, 10 * MANY, set())],
+)
+def test_scales_are_mixed_where_their_rejection_takes_most_of_a_sweep(size, rows, found):
+    schedule = gp.compile(shrunk(size, rows)).schedule
+
+    assert {r.rule.name for r in schedule.rewrites} == found
+    assert all(s.kind in ("exact", "concave", "block") for s in schedule.drawing("scale"))
 
 
 # ---- the order of the draws ------------------------------------------------------------------

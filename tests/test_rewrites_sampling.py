@@ -225,6 +225,7 @@ COMPARED = {
     examples.an_event_for_certain: "at least one",
     examples_positive.robust_regression: "power of a sum",
     examples_positive.comparisons_of_pairs: "power of a sum",
+    examples_positive.a_single_half_t: "power of a ratio",
     examples_positive.lasso: "distance",
     examples_positive.scattered_counts: "tables of customers",
     examples_positive.clusters_of_groups: "fraction",

@@ -15,7 +15,7 @@ from gibbsppl.cache.unpacking import unevaluated
 from gibbsppl.derive.changes import TRANSFORMS, Transform
 from gibbsppl.families import FAMILIES
 from gibbsppl.families.rows import Family
-from gibbsppl.rewrites import REWRITES
+from gibbsppl.rewrites import RULES
 from gibbsppl.rewrites.applied import density_row
 from gibbsppl.rewrites.rows import Rule
 
@@ -30,8 +30,8 @@ class _Packer(pickle.Pickler):
                 support = value.support(())
                 if density_row(support, value.event) is value:
                     return ("density", support, value.event)
-            case Rule() if value in REWRITES:
-                return ("rule", REWRITES.index(value))
+            case Rule() if value in RULES:
+                return ("rule", RULES.index(value))
             case Transform() if value in TRANSFORMS:
                 return ("transform", TRANSFORMS.index(value))
         return None

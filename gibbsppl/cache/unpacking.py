@@ -36,9 +36,9 @@ class _Unpacker(pickle.Unpickler):
 
                 return density_row(support, event)
             case ("rule", int(number)):
-                from gibbsppl.rewrites import REWRITES  # noqa: PLC0415  (rewritten models)
+                from gibbsppl.rewrites import RULES  # noqa: PLC0415  (rewritten models)
 
-                return REWRITES[number]
+                return RULES[number]
             case ("transform", int(number)):
                 from gibbsppl.derive.changes import TRANSFORMS  # noqa: PLC0415  (schedules alone)
 

@@ -6,8 +6,8 @@ from the log density that is, as a function of v alone,
     log_joint(theta(eta, v), v) + log |d theta / d eta|
 
 in the model's own coordinates, as evaluated by `gibbsppl.model.density`; and the step must leave
-eta, and all other variables, unchanged. The ratio check in the graph of the step cannot tell: that
-graph contains the Jacobian already.
+eta, and all other variables, unchanged, and nothing beyond its bounds. The ratio check in the graph
+of the step cannot tell: that graph contains the Jacobian already.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.code.program import Program, State
-from gibbsppl.model.density import free_elements
+from gibbsppl.code.program import Constants, Program, State
+from gibbsppl.model.density import free_elements, is_on_support
 from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.graph import Statement
 from gibbsppl.model.stand_ins import StandIn, at_dims, with_originals, with_stand_ins
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.steps import Step
@@ -113,8 +114,8 @@ class _Check:
             s for s in schedule.steps if self.program.interwoven.get(s.name) is carried_out
         ]
         drawn = {n for s in drawing for n in schedule.drawn_by(s)}
-        held = schedule.stand_ins(self.step)[0]
-        start = with_stand_ins((held,), {**self.data, **state}, sizes)
+        held = tuple(r for r in schedule.stand_ins(self.step) if r.of not in drawn)
+        start = with_stand_ins(held, {**self.data, **state}, sizes)
         constants = self.program.prepare(self.data)
         after: State = {n: np.array(v) for n, v in state.items()}
         for _ in range(TRIES):
@@ -123,13 +124,33 @@ class _Check:
                 break
         else:
             return np.inf
+        moved = [r.of for r in held]
         left = {n for n in after if not n.startswith("~")} ^ set(state)
-        same = (n for n in state if n not in (*drawn, held.of))
+        same = (n for n in state if n not in (*drawn, *moved))
         if left or any(not np.array_equal(after[n], state[n]) for n in same):
             return np.inf
-        wanted = with_originals((held,), {**start, **{n: after[n] for n in drawn}}, sizes)[held.of]
-        size = max(float(np.abs(wanted).max()), float(np.abs(after[held.of]).max()))
-        return float(np.abs(after[held.of] - wanted).max()) / size
+        wanted = with_originals(held, {**start, **{n: after[n] for n in drawn}}, sizes)
+        gap = max(_relative_gap(after[n], wanted[n]) for n in moved)
+        return gap if self._stays_on_supports(rng, after, constants) else np.inf
+
+    def _stays_on_supports(
+        self, rng: np.random.Generator, state: State, constants: Constants
+    ) -> bool:
+        """Whether no bound, of what moves along or by it, is crossed in some tries."""
+        before = self.schedule.interwoven[self.step.name].before
+        changed = set(self.schedule.changed_by(self.step))
+        own = {f for n in changed for f in before.factors_of(n) if isinstance(f, Statement)}
+        for _ in range(TRIES):
+            self.program.interwoven[self.step.name](rng, state, constants)
+            values = {**self.data, **state}
+            if not all(is_on_support(s, values, before.sizes).all() for s in own):
+                return False
+        return True
+
+
+def _relative_gap(found: Floats, wanted: Floats) -> float:
+    size = max(float(np.abs(wanted).max()), float(np.abs(found).max()))
+    return float(np.abs(found - wanted).max()) / size
 
 
 def _log_slope(change: StandIn, values: Values, sizes: Sizes) -> Floats:

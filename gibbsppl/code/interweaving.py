@@ -46,7 +46,10 @@ def draw_function(
     """
     held = module.schedule.stand_ins(steps[0])[0]
     drawn = " and ".join(n for s in steps for n in module.schedule.drawn_by(s))
-    told = f"Draw {drawn} with {held.name} = {PLAIN.text(held.forward)} held fixed: {held.of} moves"
+    every = [r for r in module.schedule.stand_ins(steps[0]) if r.name not in steps[0].variables]
+    fixed = ", ".join(f"{r.name} = {PLAIN.text(r.forward)}" for r in every)
+    moves = ", ".join(r.of for r in every) + (" moves" if len(every) == 1 else " move")
+    told = f"Draw {drawn} with {fixed} held fixed: {moves}"
     lines = [f"def {draw_name(module, steps)}(rng, s, c):", f'{INDENT}"""{told} along."""']
     body = [_computed(module, held)]
     for step in steps:

@@ -49,8 +49,9 @@ def variants_of(
         every["without proposals"] = {"exact": True}
     for r in possible(graph, data, schedule.rewrites):
         every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
-    for name in collapsible(graph, data):
-        if name not in settings["collapse"]:
+    # (with its auxiliary variables: what these give a closed form gains nothing from collapsing)
+    for name in collapsible(schedule.graph, data):
+        if name in graph.variables and name not in settings["collapse"]:
             every[f"{name} collapsed"] = {"collapse": (*settings["collapse"], name)}
     return every
 

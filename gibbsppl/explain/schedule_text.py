@@ -221,8 +221,10 @@ def owner_of(step: Step, schedule: Schedule) -> str:
 def held_told(step: Step, schedule: Schedule, notation: Notation) -> str:
     """The arrays that a non-centred update holds fixed, in words; else nothing."""
     held = [r for r in schedule.stand_ins(step) if r.name not in step.variables]
-    told = (f"{r.name} = {notation.text(r.forward)} held fixed, {r.of} moving along" for r in held)
-    return "".join(f"interwoven, with {t}" for t in told)
+    if not held:
+        return ""
+    fixed = ", ".join(f"{r.name} = {notation.text(r.forward)}" for r in held)
+    return f"interwoven, with {fixed} held fixed, {', '.join(r.of for r in held)} moving along"
 
 
 def _laid_out(lead: str, opening: str, parts: Sequence[str], closing: str) -> list[str]:

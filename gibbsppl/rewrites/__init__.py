@@ -16,11 +16,12 @@ data are imputed last. It goes:
 - `locations`: scales drawn without their locations, which are drawn right after;
   `means_by_rows` of locations that few rows tie
 - interweaving: `interweaving` chooses, `recentring` makes the non-centred graph, `predictors` the
-  graph in which what is added to a group's elements is held fixed
+  graph in which what is added to a group's elements is held fixed, `rescaling` that in which arrays
+  move in proportion to powers of a scale; `expansion` adds working scales for latent normal values
 """
 
 from gibbsppl.rewrites.applied import Rewrite
-from gibbsppl.rewrites.driver import LOCATIONS, PARTS, REWRITES, UNSEEN, possible, rewritten
+from gibbsppl.rewrites.driver import LOCATIONS, PARTS, REWRITES, RULES, UNSEEN, possible, rewritten
 from gibbsppl.rewrites.marginal_draws import collapsible
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.rewrites.search import Rewritten
@@ -30,6 +31,7 @@ __all__ = [
     "LOCATIONS",
     "PARTS",
     "REWRITES",
+    "RULES",
     "UNSEEN",
     "Auxiliary",
     "Facts",

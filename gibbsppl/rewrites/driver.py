@@ -26,6 +26,7 @@ from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.rewrites import counts, links, positive, values, volatility
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed, refuse_pinned
+from gibbsppl.rewrites.expansion import WORKING_SCALE
 from gibbsppl.rewrites.integrals import Integral
 from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.leaves import (
@@ -50,6 +51,7 @@ from gibbsppl.rewrites.stages import Stage
 REWRITES: tuple[Rule, ...] = (
     *links.RULES, *counts.RULES, *positive.RULES, *values.RULES, *volatility.RULES
 )  # fmt: skip
+RULES = (*REWRITES, WORKING_SCALE)  # (no search looks for the last)
 
 # The names by which arrays being taken apart, values that nothing sees being drawn last, and scales
 # being drawn without their locations, are asked for or forbidden.
@@ -106,7 +108,8 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
         model = with_collapsed(model, collapse, approximate=approximate, jointly=jointly)
     elif given.names.get(LOCATIONS, bool(rules)):
         model = _with_locations(model, given, {*elements, *moved, *shown, *named})
-    return _with_leaves(with_interwoven(model, interweave, collapse), graph, marginal)
+    expand = asked.get(WORKING_SCALE.name, bool(rules))
+    return _with_leaves(with_interwoven(model, interweave, collapse, expand), graph, marginal)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -404,7 +407,7 @@ def possible(
 
 
 def _check_names(asked: Mapping[str, bool]) -> None:
-    names = [*(r.name for r in REWRITES), PARTS, UNSEEN, LOCATIONS]
+    names = [*(r.name for r in RULES), PARTS, UNSEEN, LOCATIONS]
     for name, wanted in asked.items():
         if name not in names:
             raise CompileError(

@@ -27,9 +27,9 @@ from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.dependence import count_of, region_of, times_read, touches
 from gibbsppl.pieces.split import View
+from gibbsppl.rewrites.expansion import expansion
 from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.quality import CLOSED, CONCAVE, FALLBACK, quality_of
 from gibbsppl.rewrites.recentring import (
@@ -38,8 +38,9 @@ from gibbsppl.rewrites.recentring import (
     on_log_scale,
     recentred,
 )
+from gibbsppl.rewrites.rescaling import Rescaled, products, rescaled
 from gibbsppl.rewrites.search import Rewritten
-from gibbsppl.rewrites.stages import NonCentred, What
+from gibbsppl.rewrites.stages import NonCentred, Stage, What
 
 # A group of which the data say much is drawn well as it is: a sweep then costs up to three times as
 # much for nothing. Where each element of a group is read more often than this, nothing is
@@ -53,12 +54,15 @@ LEAST_SHARED = 2
 
 
 def with_interwoven(
-    model: Rewritten, asked: bool | Collection[str], skipped: Collection[str] = ()
+    model: Rewritten,
+    asked: bool | Collection[str],
+    skipped: Collection[str] = (),
+    expand: bool = False,
 ) -> Rewritten:
     """The model with locations and scales drawn once more: where it is cheap, or those asked for.
 
     ``skipped`` names variables that are integrated out of some draws. A scale that is drawn with a
-    group integrated out gains nothing more from it.
+    group integrated out gains nothing more from it. ``expand``: whether working scales are added.
     """
     if asked is False:
         return model
@@ -81,6 +85,10 @@ def with_interwoven(
             ]
             found += _of_group(model, stages, group, pairs, names is not None, found)
     found += _coefficients(model, stages, names, skipped, found)
+    found += _products(model, stages, names, skipped, found)
+    if names is None and not skipped and expand:
+        model, more = _expanded(model, found)
+        found += more
     missing = sorted((names or frozenset()) - {v for f in found for v in f.variables})
     if missing:
         raise CompileError(_nothing_found(missing[0]))
@@ -179,6 +187,72 @@ def _coefficients(
         )
 
 
+def _products(
+    model: Rewritten,
+    stages: Iterable[int],
+    names: frozenset[str] | None,
+    skipped: Collection[str],
+    before: Collection[NonCentred],
+) -> list[NonCentred]:
+    """Draws of scales with their products with arrays held fixed, where others see these alone."""
+    found: list[NonCentred] = []
+    for scale in model.stages[0].graph.latent:
+        name = scale.target.array.name
+        if name in skipped or (names is not None and name not in names):
+            continue
+        made = []
+        for n in stages:
+            graph = model.stages[n].graph
+            taken = _names(model, (*before, *found))
+            for group, power in products(graph, scale):
+                array = group.target.array.name
+                shared = names is not None or count_of(graph, group) >= LEAST_SHARED
+                if array in skipped or not shared:
+                    continue
+                new = {array: fresh(f"{array}_scaled", taken)}
+                there = rescaled(graph, scale.target, {array: power}, new)
+                if there is not None:
+                    taken |= set(new.values())
+                    made.append(_drawn(model, n, there, scale, group, "scale", taken))
+        if cheap := [m for m in made if names is not None or _is_cheap(m)]:
+            found.append(_best(cheap))
+    return found
+
+
+def _expanded(
+    model: Rewritten, before: Collection[NonCentred]
+) -> tuple[Rewritten, list[NonCentred]]:
+    """The model with working scales, each drawn once more with what moves along held fixed."""
+    last, found, done = model.stages[-1].graph, list[NonCentred](), set[str]()
+    if last.marginals or last is not model.graph:
+        return model, found
+    for name in (r.variable for r in model.rewrites):
+        made = None if name in done else expansion(model.graph, model.data, name)
+        if made is None:
+            continue
+        done |= set(made.moved)
+        graph, own = made.rewrite.graph, made.rewrite.statement
+        taken = _names(model, (*before, *found)) | set(graph.variables)
+        new = {n: fresh(f"{n}_scaled", taken) for n in made.moved}
+        there = rescaled(graph, own.target, dict.fromkeys(made.moved, sp.S.NegativeOne), new)
+        if there is None:
+            continue
+        derived = conditional_of(graph, own, model.data)
+        stage = Stage(graph, (derived,), (own,))
+        wider = replace(
+            model,
+            graph=graph,
+            rewrites=(*model.rewrites, made.rewrite),
+            stages=(*model.stages, stage),
+        )
+        group = graph.statement(made.moved[0])
+        names = taken | set(new.values())
+        drawn = _drawn(wider, len(model.stages), there, own, group, "scale", names)
+        if quality_of(derived) == CLOSED == _quality(drawn):
+            model, found = wider, [*found, drawn]
+    return model, found
+
+
 def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
     """Whether elements of a group share a location or scale, and are few or seldom read by others.
 
@@ -208,7 +282,7 @@ def _made(
     own = next((s for s in graph.statements if s.name == group.name), None)
     if own is None or not is_recentrable(graph, own):
         return None
-    array, name = group.target.array.name, variable.target.array.name
+    array = group.target.array.name
     first = recentred(graph, own, f"{array}_eta", held)
     known = [i.stand_ins[0] for i in others.made if i.after == stage]
     if first is not None and first.stand_in not in known and first.stand_in.name in taken:
@@ -216,9 +290,23 @@ def _made(
     if first is None:
         return None
     taken |= others.names
+    return _drawn(model, stage, (first.graph, (first.stand_in,)), variable, group, what, taken)
+
+
+def _drawn(
+    model: Rewritten,
+    stage: int,
+    recentred_graph: Rescaled,
+    variable: Statement,
+    group: Statement,
+    what: What,
+    taken: Collection[str],
+) -> NonCentred:
+    """A variable with its conditional in a graph in which arrays stand for others."""
+    array, name = group.target.array.name, variable.target.array.name
     called = fresh(f"{name}_with_{array}", taken)
-    changes: tuple[StandIn, ...] = (first.stand_in,)
-    there, statement = _renamed(first.graph, variable.name, called)
+    there, changes = recentred_graph
+    there, statement = _renamed(there, variable.name, called)
     derived = conditional_of(there, statement, model.data)
     if quality_of(derived) == FALLBACK and statement.support.lower == 0:
         second = on_log_scale(there, statement, fresh(f"log_{name}", taken))
@@ -232,7 +320,7 @@ def _made(
         variables=(name,),
         group=array,
         what=what,
-        before=graph,
+        before=model.stages[stage].graph,
         after=stage,
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import permutations
 
 import sympy as sp
-from sympy import log
+from sympy import Add, log
 
-from gibbsppl.algebra.expressions import Expr, Leaf, Over, substitute
+from gibbsppl.algebra.expressions import Expr, Leaf, Over, mentions, substitute
 from gibbsppl.algebra.functions import LogGammaP, LogStirling
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
@@ -35,6 +36,25 @@ def power_of_sum(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary
         return None
     density = partial(_weight, table.count, substitute(total, table.positions))
     return Auxiliary(POSITIVE, density, (table.range,), sizes=table.sizes, tables=table.arrays)
+
+
+def power_of_ratio(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
+    """``-c log(s)`` of a positive sum with a part ``t``: a Gamma integral, linear in ``s / t``.
+
+    The part is the first product that holds what is in the way.
+    """
+    exponent, total, ranges = -term.coefficient, term.argument, (*over, *term.ranges)
+    held = [a for a in Add.make_args(total) if mentions(a, facts.targets)]
+    if not total.is_Add or not held or not facts.is_positive(exponent):
+        return None
+    part, rest = held[0], total - held[0]
+    if not (facts.is_positive(part) and facts.is_positive(rest)):
+        return None
+    return Auxiliary(POSITIVE, partial(_weight_of_ratio, exponent, part, rest), ranges)
+
+
+def _weight_of_ratio(exponent: Expr, part: Expr, rest: Expr, u: Leaf) -> Expr:
+    return _weight(exponent, 1 + rest / part, u) - exponent * log(part)
 
 
 def _weight(exponent: Expr, total: Expr, u: Leaf) -> Expr:
@@ -118,6 +138,20 @@ RULES = (
         identity="s^-c = integral over u > 0 of u^(c-1) exp(-u s) / gamma(c)",
         source="Euler; for Student-t scale mixtures, F. Caron and A. Doucet (2012) for rankings",
         shut=True,
+    ),
+    replace(
+        of_terms(
+            log,
+            one_by_one(power_of_ratio),
+            name="power of a ratio",
+            suffix="weight",
+            identity="(s + t)^-c = t^-c integral over u > 0 of u^(c-1) exp(-u (1 + s/t)) "
+            "/ gamma(c)",
+            source="E. Makalic and D. F. Schmidt (2016), A simple sampler for the horseshoe "
+            "estimator",
+            shut=True,
+        ),
+        spares_rejection=True,
     ),
     of_terms(
         sp.Abs,

@@ -56,18 +56,27 @@ class Uncentred:
 def is_recentrable(graph: Graph, statement: Statement) -> bool:
     """Whether a statement draws its whole array from a location-scale family, as it is."""
     name = statement.target.array.name
-    own = graph.statements_of(name)
-    known = [c for c in graph.constants if c.target.array.name == name]
-    plain = statement.lower is None and statement.upper is None and not statement.censored
-    whole = {r.dim for r in statement.over if len(r) == graph.sizes[r.dim]}
+    plain = statement.lower is None and statement.upper is None
     arguments = [value for _, value in statement.arguments]
     return (
         statement.family.location_scale is not None
-        and statement.known == 0
-        and (len(own), len(known)) == (1, 0)
         and plain
-        and whole == set(statement.target.indices)
+        and is_whole(graph, statement)
         and not any(mentions(value, (name,)) for value in arguments)
+    )
+
+
+def is_whole(graph: Graph, statement: Statement) -> bool:
+    """Whether a statement draws all elements of its array, none of which is known in part."""
+    name = statement.target.array.name
+    own = graph.statements_of(name)
+    known = [c for c in graph.constants if c.target.array.name == name]
+    whole = {r.dim for r in statement.over if len(r) == graph.sizes[r.dim]}
+    return (
+        statement.known == 0
+        and (len(own), len(known)) == (1, 0)
+        and not statement.censored
+        and whole == set(statement.target.indices)
     )
 
 
@@ -100,7 +109,7 @@ def recentred(graph: Graph, statement: Statement, name: str, what: What) -> Unce
     own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
     forward, backward = (old - location) / scale, location + scale * new
     change = StandIn(name, old, old.own_dims, forward, backward)
-    return _with(graph, statement, own, change)
+    return standing(graph, statement, own, change)
 
 
 def shifted_by(graph: Graph, statement: Statement, name: str, predictor: Expr) -> Uncentred | None:
@@ -115,7 +124,7 @@ def shifted_by(graph: Graph, statement: Statement, name: str, predictor: Expr) -
     new = Array(name, real=True)[old.indices]
     own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
     change = StandIn(name, old, old.own_dims, old + predictor, new - predictor)
-    return _with(graph, statement, own, change)
+    return standing(graph, statement, own, change)
 
 
 def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | None:
@@ -134,10 +143,10 @@ def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | N
     )
     forward, backward = change.forward(old), change.backward(new)
     made = StandIn(name, old, old.own_dims, forward, backward)
-    return _with(graph, statement, own, made)
+    return standing(graph, statement, own, made)
 
 
-def _with(graph: Graph, old: Statement, own: Statement, change: StandIn) -> Uncentred | None:
+def standing(graph: Graph, old: Statement, own: Statement, change: StandIn) -> Uncentred | None:
     """The graph with another statement for an array, and expressions of the array rewritten."""
     reader = _Reader(change)
     variable = graph.variables[change.of]

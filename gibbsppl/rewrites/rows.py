@@ -252,7 +252,8 @@ class Rule:
 
     ``suffix`` names the new variable after the factor. ``identity`` says what is used, ``source``
     who found it. ``head`` is the function (or functions) that its terms are of, if it is about
-    terms of a form (`of_terms`). With a rule that ``proposes``, what is drawn is a proposal.
+    terms of a form (`of_terms`). With a rule that ``proposes``, what is drawn is a proposal. One
+    that ``spares_rejection`` is for variables that have an exact draw, but a dear one.
     """
 
     name: str
@@ -262,6 +263,7 @@ class Rule:
     source: str
     head: Head = ()
     proposes: bool = False
+    spares_rejection: bool = False
 
 
 def of_terms(

@@ -6,7 +6,7 @@ variable alone, by which others would lose, is a *branch*: a graph of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -34,6 +34,7 @@ from gibbsppl.rewrites.quality import (
     NEAR,
     is_worth_labels,
     quality_of,
+    served,
 )
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.stages import NonCentred, Stage
@@ -83,9 +84,7 @@ def wherever(graph: Graph, data: Values, rule: Rule) -> tuple[Rewrite, ...]:
     return tuple(found)
 
 
-def _does_not_fit(
-    rule: Rule, graph: Graph, data: Values, latent: Collection[str]
-) -> str:
+def _does_not_fit(rule: Rule, graph: Graph, data: Values, latent: Collection[str]) -> str:
     heads = rule.head if isinstance(rule.head, tuple) else (rule.head,)
     near = [
         f"{f.name} has {PLAIN.text(e)}{_what_is_negative(e, graph, data)}"
@@ -222,7 +221,10 @@ class Search:
         """The fewest rewrites that give a variable a better conditional; none if it is good."""
         wanted = allowed and statement.target.array.name not in self.moved
         now = self._quality(graph, kept, statement) if wanted else CLOSED
-        if now <= (enough := self._enough(graph, statement)) or self.is_held(graph, statement):
+        is_read = statement.target.array.name in self.closed | self.climbed
+        allowed, is_dear = served(allowed, graph, statement, now == CONCAVE and not is_read)
+        enough = CLOSED if is_dear else self._enough(graph, statement)
+        if now <= enough or self.is_held(graph, statement):
             return ()
         best: tuple[int, tuple[Rewrite, ...]] = (now, ())
         waiting: list[tuple[Rewrite, ...]] = [()]
@@ -315,9 +317,7 @@ class Search:
                 best = (quality, stage)
         return best
 
-    def _graphs(
-        self, graph: Graph, kept: tuple[Rewrite, ...]
-    ) -> tuple[tuple[Graph, Values], ...]:
+    def _graphs(self, graph: Graph, kept: Sequence[Rewrite]) -> tuple[tuple[Graph, Values], ...]:
         return ((graph, self.data), *((r.graph, r.data) for r in kept))
 
     def branches(
@@ -365,7 +365,7 @@ class Search:
     ) -> tuple[Rewrite, ...]:
         """One rule that gives a variable a closed form."""
         target = {statement.target.array.name}
-        for rule in allowed:
+        for rule in (r for r in allowed if not r.spares_rejection):
             made = tuple(applications(graph, data, rule, target, taken=taken))
             tied = any(_is_tied(r.statement, statement) for r in made)
             if not made or tied:

@@ -29,6 +29,31 @@ def a_single_power():
     return m
 
 
+def horseshoe():
+    with gp.Model(coords={"j": 6}) as m:
+        overall, local = gp.HalfCauchy("overall", 1), gp.HalfCauchy("local", 1, dims="j")
+        b = gp.Normal("b", 0, sigma=overall * local, dims="j")
+        gp.Normal("y", b, tau=1, dims="j", observed=MEASURED)
+    return m
+
+
+def a_single_half_t():
+    with gp.Model() as m:
+        sd = gp.HalfStudentT("sd", 4, 2)
+        gp.Normal("y", 0, sigma=sd, dims="i", observed=MEASURED)
+    return m
+
+
+def ratios_of_precisions():
+    with gp.Model(coords={"g": 3}) as m:
+        scale = gp.Gamma("scale", 2, rate=1)
+        w = gp.Gamma("w", 2, rate=1, dims="g")
+        group = gp.Index("group", GROUPS, of="g", dims="i")
+        gp.Potential("odds", -3 * gp.log(scale + w), dims="g")
+        gp.Normal("y", 0, tau=w[group], dims="i", observed=MEASURED)
+    return m
+
+
 def degrees_of_freedom():
     with gp.Model(coords={"g": 3}) as m:
         nu, mu = gp.Gamma("nu", 4, rate=1), gp.Normal("mu", 0, tau=1, dims="g")
@@ -251,3 +276,4 @@ POWERS = (
     a_potential_of_sums,
     sums_of_powers,
 )
+RATIOS = (horseshoe, a_single_half_t, ratios_of_precisions)
