@@ -35,6 +35,7 @@ from gibbsppl.planning import (
 from gibbsppl.rewrites import REWRITES, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
+from gibbsppl.schedule.choices import choices_told
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -53,6 +54,7 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
         dims={name: tuple(d.name for d in own) for name, own in dims.items()},
         types=integer_types(schedule.whole, known),
         looked_at=looked_at(schedule),
+        choices=tuple(choices_told(schedule.choices)),
         worth=made.worth,
     )
     return Derivation(facts, limited, known, lambda: schedule, functions_of(schedule), schedule)

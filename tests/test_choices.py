@@ -267,3 +267,25 @@ def test_shares_fall_with_the_rate():
     assert share_of(0.0) == 1.0
     assert share_of(0.9) == pytest.approx(0.1 / 1.9)
     assert share_of(1.0) == 0.0
+
+
+def test_draws_record_the_choices(tmp_path):
+    sampler = line(0.0)
+    sampler.sample(5, warmup=2, chains=1, seed=1, progress=False).save(tmp_path / "draws.nc")
+    found = gp.load_draws(tmp_path / "draws.nc").attributes["choices"].splitlines()
+
+    assert found[0] == str(choice_of(sampler, "a"))
+    assert found[-1] == "(mixing by theory, on average over 4 states of a chain with seed 0)"
+
+
+def test_a_kernel_is_checked_whatever_other_observations_have_chosen():
+    """Weak data leave a series tied, so that other observations may be drawn in other steps."""
+    with gp.Model(name="outliers", coords={"t": 5}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(0, tau=1)
+        x[1:] = gp.Normal(x.lag("t", 1), tau=1)
+        gp.StudentT("y", nu=4, mu=x, tau=2, dims="t", observed=[0.1, 0.4, -0.3, 8.0, 0.2])
+    sampler = gp.compile(model)
+    (name,) = (s.name for s in sampler.schedule.steps if "x" in s.variables)
+
+    assert sampler.check_kernel(name, replicates=20, seed=1).passed
