@@ -7,20 +7,22 @@ not been derived before comes here (`gibbsppl.cache`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
 from gibbsppl.analysis.truncations import check_truncations
 from gibbsppl.cache.derivation import Derivation, Facts
-from gibbsppl.code.source import write_numpy
+from gibbsppl.code.trials import Trial
 from gibbsppl.errors import CompileError
 from gibbsppl.initial.impossible import check_possible
 from gibbsppl.initial.looking import looked_at
+from gibbsppl.initial.settled import settled_states
 from gibbsppl.kernels import kernels_of, moved_together
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.output.arrays import Array
 from gibbsppl.planning import (
     Control,
+    Planned,
     check_asked,
     check_kernels,
     functions_of,
@@ -28,10 +30,12 @@ from gibbsppl.planning import (
     is_proposed,
     planned,
     replaceable,
+    with_choices,
 )
 from gibbsppl.rewrites import REWRITES, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
+from gibbsppl.schedule.choices import choices_told
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -40,23 +44,24 @@ from gibbsppl.settings import Settings
 def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -> Derivation:
     """The derivation of a graph, a ``declared`` one that has no limits of parameters yet."""
     limited = within_domains(graph, data) if declared else graph
-    schedule, known = scheduled(limited, data, settings)
+    made = scheduled(limited, data, settings)
+    schedule, known = made.schedule, made.known
     dims = {n: v.dims for n, v in schedule.whole.variables.items()}
     dims |= {d.name: d.dims for d in limited.deterministics}
     facts = Facts(
-        source=write_numpy(schedule),
+        source=made.source,
         limits=limited.potentials[len(graph.potentials) :],
         dims={name: tuple(d.name for d in own) for name, own in dims.items()},
         types=integer_types(schedule.whole, known),
         looked_at=looked_at(schedule),
+        choices=tuple(choices_told(schedule.choices)),
+        worth=made.worth,
     )
     return Derivation(facts, limited, known, lambda: schedule, functions_of(schedule), schedule)
 
 
-def scheduled(
-    graph: Graph, data: Values, settings: Settings
-) -> tuple[Schedule, dict[str, Array]]:
-    """The schedule of a graph, and the data that its program reads."""
+def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
+    """The schedule of a graph, with its data and its program."""
     blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
     control = Control(
         tuple(settings["order"]),
@@ -74,7 +79,7 @@ def scheduled(
     check_possible(graph, data)
     asked = dict(rewrites) if isinstance(rewrites, Mapping) else {}
 
-    def made(asked: Mapping[str, bool]) -> tuple[Rewritten, Schedule]:
+    def made_by(asked: Mapping[str, bool]) -> tuple[Rewritten, Schedule]:
         model = rewritten(
             graph,
             data,
@@ -92,9 +97,9 @@ def scheduled(
         )
         return model, planned(model, exact=settings["exact"], control=control)
 
-    augmented, schedule = made(asked)
+    augmented, schedule = made_by(asked)
     for rule in replaceable(schedule, asked, graph) if control.proposes else ():
-        model, without = made({**asked, rule: False})
+        model, without = made_by({**asked, rule: False})
         if is_proposed(without, schedule, rule, graph):
             augmented, schedule, asked = model, without, {**asked, rule: False}
     if by:
@@ -104,7 +109,16 @@ def scheduled(
     if not isinstance(settings["interweave"], bool):
         names, exact = settings["interweave"], settings["exact"]
         check_asked(augmented, names, schedule, control.kernels, exact=exact)
-    return schedule, {**augmented.data, **schedule.tables}
+    trial = Trial(schedule, augmented.data, functions_of(schedule))
+    if by or trial.functions:
+        return trial
+    return with_choices(Planned(trial, augmented, control), settings, partial(_states, graph))
+
+
+def _states(graph: Graph, trial: Trial) -> tuple[Values, ...]:
+    """The values of all arrays at some states that sweeps make; none where none goes on."""
+    found = settled_states(graph, trial.data, trial.program, trial.constants)
+    return tuple({**trial.known, **state} for state in found)
 
 
 def _rules(settings: Settings, blocks: Blocks) -> tuple[Rule, ...]:

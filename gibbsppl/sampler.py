@@ -346,6 +346,7 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
             "warmup_seconds": result.seconds[0],
             "interrupted": result.interrupted,
             "left_out": result.left_out,
+            "choices": "\n".join(self.derivation.facts.choices),
             "tuned": None if self.tuned_from is None else self.tuned_from.best.name,
             "tuned_from": None if self.tuned_from is None else str(self.tuned_from),
         }

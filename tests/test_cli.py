@@ -139,14 +139,14 @@ def test_check_passes_and_prints_its_table(coin, capsys):
 
 
 def test_check_fails_where_a_conditional_is_wrong(coin, capsys, monkeypatch):
-    from gibbsppl import deriving
+    from gibbsppl.code import trials
 
-    right = deriving.write_numpy
+    right = trials.write_numpy
 
     def wrong(schedule):
         return right(schedule).replace("eta_1 = ", "eta_1 = 0.5 + ")
 
-    monkeypatch.setattr(deriving, "write_numpy", wrong)
+    monkeypatch.setattr(trials, "write_numpy", wrong)
     assert main(["check", coin]) == 1
     assert "FAILED" in capsys.readouterr().out
 

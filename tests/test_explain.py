@@ -85,7 +85,7 @@ def walk():
         tau, x = gp.Gamma("tau", 1, rate=1), gp.Array("x", dims="time")
         x[0] = gp.Normal(0, tau=1)
         x[1:] = gp.Normal(x.lag("time", 1), tau=tau)
-        gp.Normal("y", x, tau=4, dims="time", observed=np.arange(10.0))
+        gp.Normal("y", x, tau=0.1, dims="time", observed=np.arange(10.0))
     return model
 
 

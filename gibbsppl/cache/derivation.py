@@ -36,7 +36,8 @@ class Facts:
 
     ``limits`` are the potentials that join the declared graph: limits of parameters. ``source`` is
     the generated module, ``dims`` the names of the dims of each variable and quantity, ``types``
-    the integer types of those that are whole; ``looked_at`` is seen before a run. Once they have
+    the integer types of those that are whole; ``looked_at`` is seen before a run; ``choices`` are
+    those of the schedule, in words. Once they have
     been asked for: ``worth`` is that of compiled sweeps, ``text`` the schedule as text.
     """
 
@@ -45,6 +46,7 @@ class Facts:
     dims: Mapping[str, tuple[str, ...]]
     types: Types
     looked_at: DrawnFrom
+    choices: tuple[str, ...] = ()
     worth: Worth | None = None
     text: str | None = None
 

@@ -66,8 +66,9 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
     if schedule.rewrites or schedule.leaves or with_outcomes(graph, data) is not graph:
 
         def remade(seen: State) -> tuple[Values, Program]:
+            # (other observations may have what one step draws drawn by several, or the reverse)
             own, observed = again(seen)
-            return observed, program_of(own, name)
+            return observed, program_of(own, name, drawn_by(schedule, name))
 
     return geweke(
         np.random.default_rng(seed),
@@ -82,12 +83,24 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
     )
 
 
-def program_of(schedule: Schedule, name: str) -> Program:
-    """A program whose sweep draws a single variable, with the auxiliary variables needed."""
+def drawn_by(schedule: Schedule, name: str) -> frozenset[str]:
+    """The variables that the steps of a variable, or the step of a name, draw."""
+    steps = (s for s in schedule.steps if name in (s.name, *schedule.drawn_by(s)))
+    return frozenset(n for s in steps for n in schedule.drawn_by(s))
+
+
+def program_of(
+    schedule: Schedule, name: str, variables: frozenset[str] = frozenset()
+) -> Program:
+    """A program whose sweep draws a single variable, with the auxiliary variables needed.
+
+    Or some ``variables``, which the step of this name draws for other observations.
+    """
+    wanted = {name, *variables}
     found = [
         j
         for j, s in enumerate(schedule.steps)
-        if name in (s.name, *schedule.drawn_by(s)) and s.name not in schedule.auxiliary
+        if wanted & {s.name, *schedule.drawn_by(s)} and s.name not in schedule.auxiliary
     ]
     if not found:
         names = dict.fromkeys(s.name for s in schedule.steps if s.name not in schedule.auxiliary)

@@ -18,5 +18,6 @@
   that threads share; `operations` of each step; `costs`: what loops are `worth`;
   `numbers_program`: loops that tell numbers, `density_program`: a log density, `log_densities`:
   where its loops pay, `moments_program`: what a statement predicts
+- `trials`: schedules whose operations are counted beside others, to choose among them
 - text alone: `module` (what the parts share), `lines`, `names`
 """

@@ -15,7 +15,8 @@ from time import process_time
 from typing import Any, Protocol
 
 from gibbsppl.checks.table import table
-from gibbsppl.comparing.costs import Lowered, operations_of
+from gibbsppl.code.trials import operations_of
+from gibbsppl.comparing.costs import Lowered
 from gibbsppl.comparing.mixing import Mixing, mixing
 from gibbsppl.errors import CompileError, NotLoweredError, RunError
 from gibbsppl.model.graph import Graph

@@ -6,7 +6,7 @@ Comes in: a schedule, and its sweep in loops. Goes out: a `Costs`, which prints 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan, prod
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.storage import Local
 from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.operations import BYTES, Counted, Work, counted
+from gibbsppl.code.trials import operations_of, shares_of
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -73,12 +74,14 @@ class Memory:
 class Alternative:
     """Another sampler of the same model: what differs, and the operations of its sweep.
 
-    NaN where they are not known; ``reason`` says why.
+    NaN where they are not known; ``reason`` says why. ``mixing`` tells how it mixes by theory, if
+    that says something.
     """
 
     name: str
     operations: float
     reason: str = ""
+    mixing: str = ""
 
     def told(self, beside: float) -> str:
         """The alternative in words, beside a sampler of so many operations."""
@@ -86,7 +89,8 @@ class Alternative:
             return f"{self.name}: not counted: {self.reason or 'steps of this sampler are not'}"
         less = beside / self.operations
         times = f"{less:.3g} times cheaper" if less >= 1 else f"{1 / less:.3g} times dearer"
-        return f"{self.name}: {_whole(self.operations)} operations, {times}"
+        found = f"{_whole(self.operations)} operations, {times}"
+        return f"{self.name}: {', '.join(filter(None, (found, self.mixing)))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +135,14 @@ class Costs:
         recorded, once = map(_whole, (self.recorded, self.once))
         beside = f"beside the steps: {recorded} operations for each draw recorded, {once} once"
         others = (f"  {a.told(self.operations)}" for a in self.alternatives)
-        every = ["alternatives, without regard to how they mix:", *others]
+        every = ["alternatives, with their mixing where theory says something:", *others]
         told = [table(header, rows), *reasons, beside, f"memory: {self.memory}"]
         return "\n".join([*told, *(every if self.alternatives else ())])
 
 
 def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
     """The costs of a sweep; ``loops`` may be without steps that the language does not have."""
-    found = counted(loops.sweep_value, loops.known_sizes, _shares(schedule))
+    found = counted(loops.sweep_value, loops.known_sizes, shares_of(schedule))
     left_out = loops.sweep_value.left_out
     steps = tuple(
         _not_counted(s.name, s.owner, left_out[s.name]) if s.name in left_out
@@ -151,10 +155,18 @@ def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
 
 
 def alternatives_of(
-    compile_: Callable[[Settings], Lowered], variants: Mapping[str, Settings]
+    compile_: Callable[[Settings], Lowered],
+    variants: Mapping[str, Settings],
+    mixing: Mapping[str, str],
 ) -> tuple[Alternative, ...]:
-    """The operations of variants, the cheapest first, those that are not known last."""
-    found = [_alternative(name, settings, compile_) for name, settings in variants.items()]
+    """The operations of variants, the cheapest first, those that are not known last.
+
+    ``mixing`` tells of some variants how they mix by theory.
+    """
+    found = [
+        replace(_alternative(name, settings, compile_), mixing=mixing.get(name, ""))
+        for name, settings in variants.items()
+    ]
     return tuple(sorted(found, key=lambda a: (isnan(a.operations), a.operations)))
 
 
@@ -166,17 +178,6 @@ def _alternative(
         return Alternative(name, operations_of(other.schedule, other.loops()))
     except CompileError as error:
         return Alternative(name, nan, str(error).splitlines()[0])
-
-
-def operations_of(schedule: Schedule, loops: LoopProgram) -> float:
-    """The operations of a sweep, all of whose steps the language has."""
-    found = counted(loops.sweep_value, loops.known_sizes, _shares(schedule))
-    return sum(w.operations.at(found.sizes) for w in found.steps.values())
-
-
-def _shares(schedule: Schedule) -> tuple[float, ...]:
-    """How often a random scan takes each unit, of the times that it takes one."""
-    return tuple(w / sum(schedule.weights) for w in schedule.weights)
 
 
 def _counted(name: str, drawn: str, work: Work, found: Counted) -> StepCost:

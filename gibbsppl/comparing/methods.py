@@ -45,7 +45,8 @@ class Comparing:
         their leading terms in the plates (``n*K**2 + J*K**3``), the bytes read and written, what is
         computed once, memory. A step that only NumPy has (a kernel of your own) is not counted, and
         its row says why. With ``alternatives`` the operations of the variants that `compare` runs
-        are counted too: each is compiled for it, and none is run.
+        are counted too: each is compiled for it, and none is run. How normal variables mix by
+        theory is told beside.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="line", coords={"i": 3}) as line:
@@ -63,10 +64,12 @@ class Comparing:
         found = costs_of(self.schedule, loops)
         if not alternatives:
             return found
-        from gibbsppl.comparing.variants import variants_of  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.variants import mixing_told, variants_of  # noqa: PLC0415  (as above)
 
         _, *others = variants_of(self.graph, self.data, self.schedule, self.settings).items()
-        counted = alternatives_of(lambda settings: self._with(**settings), dict(others))
+        counted = alternatives_of(
+            lambda settings: self._with(**settings), dict(others), mixing_told(self.schedule)
+        )
         return replace(found, alternatives=counted)
 
     def compare(

@@ -24,8 +24,9 @@ def variants_of(
     """The default variants of a sampler: settings by a name.
 
     The sampler as compiled; without the user's settings of the schedule; without each rewrite made,
-    interweaving, joint draws or proposals; with each further possible rewrite; with all variables
-    collapsed that can be.
+    interweaving, joint draws or proposals; with the other candidates of each choice that the
+    schedule tells; with each further possible rewrite; with all variables collapsed that can be.
+    (Of variants with equal settings there is the first.)
     """
     asked = settings["rewrites"]
     now = dict(asked) if isinstance(asked, Mapping) else {}
@@ -41,6 +42,8 @@ def variants_of(
         every['without "locations"'] = {"rewrites": {**now, LOCATIONS: False}}
     if any(s.refusals and not isinstance(s, DensityDraw) for s in schedule.fallbacks):
         every["without paths"] = {"blocks": False}
+    for choice in schedule.choices:
+        every |= {choice.named(c): c.settings for c in choice.others}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}
     if any(s.is_joint for s in schedule.steps):
@@ -53,7 +56,13 @@ def variants_of(
     for name in collapsible(schedule.graph, data):
         if name in graph.variables and name not in settings["collapse"]:
             every[f"{name} collapsed"] = {"collapse": (*settings["collapse"], name)}
-    return every
+    return {n: v for k, (n, v) in enumerate(every.items()) if v not in [*every.values()][:k]}
+
+
+def mixing_told(schedule: Schedule) -> dict[str, str]:
+    """How variants mix beside the sampler, in words, where theory says something."""
+    every = ((c.named(o), o.mixing_beside(c.made)) for c in schedule.choices for o in c.others)
+    return {name: told for name, told in every if told}
 
 
 def _uncontrolled(schedule: Schedule, settings: Settings) -> dict[str, Settings]:

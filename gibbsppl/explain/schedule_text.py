@@ -18,6 +18,7 @@ from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
+from gibbsppl.schedule.choices import choices_told
 from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.steps import Step
@@ -53,7 +54,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
 
 
 def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
-    """The arrays taken apart; auxiliary variables, by which rule; what is drawn last, or apart."""
+    """The parts; auxiliary variables, by which rule; what is drawn last, or apart; the choices."""
     return [
         *(f"  {line}" for line in parts_told(schedule)),
         *(
@@ -62,6 +63,7 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
         *(f"  {', '.join(b.arrays)} not drawn jointly: {b.told}" for b in schedule.apart),
+        *(f"  {line}" for line in choices_told(schedule.choices)),
     ]
 
 

@@ -9,6 +9,7 @@ In the order in which they are called:
   a `dispersed` state (`unitless`: scales of exponents and coefficients) to one that is `feasible`;
   if the density is still zero, `polyhedra` moves it to where all that is linear in the model's
   `requirements` is met, and `nearing` towards where the rest is
+- `settled`: states of a short chain, at which theory is asked how sweeps mix
 - `zero_density` says why a start has density zero
 - `propriety`: each conditional at a start has a finite integral (`looking` finds what it is
   `drawn_from`, `rooms` looks at many blocks in loops); `separation`: so has the

@@ -12,9 +12,11 @@
 - blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, in
   place of an `augmentation` where all that it serves is proposed
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
+- `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
 - the `order` of the steps, and units of random and symmetric scans
 """
 
+from gibbsppl.planning.alternatives import Planned, with_choices
 from gibbsppl.planning.augmentation import is_proposed, replaceable
 from gibbsppl.planning.choices import check_kernels, functions_of
 from gibbsppl.planning.control import Control
@@ -23,6 +25,7 @@ from gibbsppl.planning.plan import plan, planned
 
 __all__ = [
     "Control",
+    "Planned",
     "check_asked",
     "check_kernels",
     "functions_of",
@@ -31,4 +34,5 @@ __all__ = [
     "plan",
     "planned",
     "replaceable",
+    "with_choices",
 ]

@@ -8,6 +8,7 @@
 - `moments`: what others read of a variable that is read by its mean
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
   for), `composed` (several steps by one kernel), `blocks`, `scanning` (random, symmetric)
+- `choices`: what else there was, with costs and mixing
 - `element_loops` keep sums up to date, `mean_loops` of means
 - `staleness`: no step reads what is stale; `deferral`: steps that only records need
 - `densities`: parts of the log densities that steps draw from; the checks compare these

@@ -27,6 +27,7 @@ from gibbsppl.pieces.dependence import count_of, region_of, shifted
 from gibbsppl.pieces.split import Piece, View
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
+from gibbsppl.runtime.types import Flags
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.fixed_matrices import FixedMatrices, fixed_matrices_of
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
@@ -197,16 +198,22 @@ def _pattern(
     graph: Graph, block: Quadratic, pairs: Sequence[Pair], data: Mapping[str, Any]
 ) -> Pattern:
     """Where the precision matrix of the block has entries."""
-    arrays = {}
+    arrays = masks_of(graph, block, data)
+    found = [(*_at(p.first, p, graph, data), *_at(p.second, p, graph, data)) for p in pairs]
+    return Pattern.of(arrays, found)
+
+
+def masks_of(graph: Graph, block: Quadratic, data: Mapping[str, Any]) -> dict[str, Flags]:
+    """The mask of the elements drawn of each array of a block."""
+    found = {}
     for name in block.arrays:
         shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
-        arrays[name] = np.zeros(shape, dtype=bool)
+        found[name] = np.zeros(shape, dtype=bool)
         for s in block.statements:
             if s.target.array.name == name:
                 known = None if s.mask is None else np.asarray(data[s.mask])
-                arrays[name] |= drawn(shape, [_bounds(graph, s)], known)
-    found = [(*_at(p.first, p, graph, data), *_at(p.second, p, graph, data)) for p in pairs]
-    return Pattern.of(arrays, found)
+                found[name] |= drawn(shape, [_bounds(graph, s)], known)
+    return found
 
 
 def _bounds(graph: Graph, statement: Statement) -> tuple[tuple[int, int], ...]:

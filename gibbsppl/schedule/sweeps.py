@@ -12,6 +12,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.stages import NonCentred
+from gibbsppl.schedule.choices import Choice
 from gibbsppl.schedule.composed import Composed, Turn
 from gibbsppl.schedule.precisions import TooLarge
 from gibbsppl.schedule.steps import Step
@@ -34,7 +35,7 @@ class Schedule:
     ``bound`` has the terms of the evidence lower bound, where variables are read by their means.
     ``composed`` says of the consecutive steps by one kernel that is made of others how they follow
     one another. ``apart`` are arrays that would be drawn jointly if their precision matrix were not
-    too large.
+    too large. ``choices`` say what else there was.
     """
 
     graph: Graph
@@ -52,6 +53,7 @@ class Schedule:
     bound: tuple[Contribution, ...] = ()
     composed: tuple[Composed, ...] = ()
     apart: tuple[TooLarge, ...] = ()
+    choices: tuple[Choice, ...] = ()
 
     @property
     def whole(self) -> Graph:

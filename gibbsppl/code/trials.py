@@ -1,0 +1,94 @@
+"""A schedule on trial: its program in NumPy, and the operations of its loops, once asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from gibbsppl.code.program import Program, load
+from gibbsppl.code.source import write_numpy
+from gibbsppl.code.worth import Worth
+from gibbsppl.errors import NotLoweredError
+from gibbsppl.model.evaluation import Values
+from gibbsppl.schedule.choices import Choice
+from gibbsppl.schedule.sweeps import Schedule
+
+if TYPE_CHECKING:
+    from gibbsppl.code.loop_program import LoopProgram
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A schedule with the data of its model; all else is made when it is first looked at."""
+
+    schedule: Schedule
+    data: Values
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def with_choices(self, choices: tuple[Choice, ...]) -> Trial:
+        """The same with choices in its schedule, and with all that has been made so far."""
+        found = replace(self, schedule=replace(self.schedule, choices=choices))
+        made = {n: v for n, v in self.__dict__.items() if n not in {f.name for f in fields(self)}}
+        found.__dict__.update(made)
+        return found
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The data that the program reads: those of the model, and tables."""
+        return {**self.data, **self.schedule.tables}
+
+    @cached_property
+    def source(self) -> str:
+        """The program in NumPy, as text."""
+        return write_numpy(self.schedule)
+
+    @cached_property
+    def program(self) -> Program:
+        """The program in NumPy."""
+        return load(self.source, self.functions)
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """The constants that the program reads."""
+        return dict(self.program.prepare(self.known))
+
+    @cached_property
+    def loops(self) -> LoopProgram | None:
+        """The sweep in loops; None where loops do not have all of its steps."""
+        from gibbsppl.code.loop_program import loops_of  # noqa: PLC0415  (only if counted)
+
+        try:
+            return loops_of(self.schedule, self.known, self.constants)
+        except NotLoweredError:
+            return None
+
+    @cached_property
+    def operations(self) -> float:
+        """The operations of a sweep; NaN where loops do not have all of its steps."""
+        return nan if self.loops is None else operations_of(self.schedule, self.loops)
+
+    @property
+    def worth(self) -> Worth | None:
+        """The worth of loops; None if these have not been made."""
+        found: LoopProgram | None = self.__dict__.get("loops")
+        if found is None:
+            return None
+        from gibbsppl.code.costs import worth_of  # noqa: PLC0415  (only if counted)
+
+        return worth_of(found.sweep_value, found.known_sizes)
+
+
+def operations_of(schedule: Schedule, loops: LoopProgram) -> float:
+    """The operations of a sweep, all of whose steps the language has."""
+    from gibbsppl.code.operations import counted  # noqa: PLC0415  (only if counted)
+
+    found = counted(loops.sweep_value, loops.known_sizes, shares_of(schedule))
+    return sum(w.operations.at(found.sizes) for w in found.steps.values())
+
+
+def shares_of(schedule: Schedule) -> tuple[float, ...]:
+    """How often a random scan takes each unit, of the times that it takes one."""
+    return tuple(w / sum(schedule.weights) for w in schedule.weights)

@@ -1,0 +1,290 @@
+"""The choice between the ways to draw normal variables, by theory at one state.
+
+Comes in: a schedule made by rules. Where variables are drawn jointly they may be drawn one after
+the other, at a lower cost and with slower mixing; a scale may be drawn without its non-centred
+update. Goes out: the schedule with most effective draws per operation (`mixing`, and the operations
+of both programs), with the `Choice` that was made of each of these, and what else there was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isnan, nan, prod
+from typing import Any
+
+from gibbsppl.code.trials import Trial
+from gibbsppl.derive.match_results import Conditional
+from gibbsppl.derive.quadratic import Quadratic, quadratic_of
+from gibbsppl.errors import CompileError
+from gibbsppl.kernels.joint import JointDraw
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import count_of
+from gibbsppl.planning.control import Control
+from gibbsppl.planning.interweaving import free_by_interweaving
+from gibbsppl.planning.mixing import (
+    LARGEST,
+    normal_block,
+    rate_of_scale,
+    rate_of_scales,
+    rate_of_sweep,
+    share_of,
+)
+from gibbsppl.planning.plan import planned
+from gibbsppl.rewrites import Rewritten
+from gibbsppl.rewrites.stages import NonCentred
+from gibbsppl.schedule.choices import Candidate, Choice
+from gibbsppl.schedule.sweeps import Schedule
+
+States = Sequence[Values]
+# What makes the states at which theory is asked.
+Start = Callable[[Trial], States]
+# Costs are counted where a candidate has at least this share of the effective draws of the way that
+# rules prefer. (Of 52 models of `models/` the sweeps of none were made more than 2.3 times cheaper
+# by drawing apart what rules join.)
+LEAST_SHARE = 0.25
+# What rules prefer stays unless another way is better by more than this: theory is asked at a few
+# states. (Coefficients of `pines` drawn one after the other took 0.95 times the operations, and had
+# 0.8 times the effective draws, where theory found no difference.)
+LEAST_GAIN = 1.1
+# A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
+# take a millisecond each.
+MOST_POSITIONS = 20_000
+
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Option:
+    """Another way to draw some variables than that of a schedule: what is changed for it.
+
+    ``shares`` has the effective draws of a sweep, now and with the change, of the two schedules at
+    a state; ``limit`` those of what is drawn given these variables in both, which none exceeds.
+    """
+
+    now: Candidate
+    other: Candidate
+    variables: tuple[str, ...]
+    model: Rewritten
+    control: Control
+    shares: Callable[[Schedule, Schedule, Values], tuple[float, ...]]
+    limit: Callable[[States], float]
+    is_small: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """A schedule on trial, and what it was planned from."""
+
+    trial: Trial
+    model: Rewritten
+    control: Control
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule."""
+        return self.trial.schedule
+
+
+def with_choices(first: Planned, settings: Mapping[str, Any], start: Start) -> Trial:
+    """The schedule with most effective draws per operation, with the choices that it comes from.
+
+    ``start`` makes the states at which theory is asked, by the first plan.
+    """
+    now, choices = first, dict[tuple[str, ...], Choice]()
+    states: States | None = None
+    while options := [o for o in _options(now, settings) if o.variables not in choices]:
+        option = options[0]
+        if option.is_small and states is None:
+            states = start(first.trial)
+        now, choices[option.variables] = _decided(option, now, states or (), settings)
+    found = tuple(c for c in choices.values() if c.others)
+    return now.trial.with_choices(found) if found else now.trial
+
+
+def _decided(
+    option: Option, now: Planned, states: States, settings: Mapping[str, Any]
+) -> tuple[Planned, Choice]:
+    """The better of two plans, and the choice; without others where there is no other plan."""
+    try:
+        schedule = planned(option.model, exact=bool(settings["exact"]), control=option.control)
+    except CompileError:
+        return now, Choice(option.variables, option.now, ())
+    if _ways(schedule) == _ways(now.schedule):
+        return now, Choice(option.variables, option.now, ())
+    other = Planned(replace(now.trial, schedule=schedule), option.model, option.control)
+    shares = [option.shares(now.schedule, schedule, v) for v in states if option.is_small]
+    share, of_other = (_averaged([s[k] for s in shares]) for k in (0, 1))
+    mine, others = replace(option.now, share=share), replace(option.other, share=of_other)
+    ratio = of_other / share if share else nan
+    if not (LEAST_SHARE <= ratio <= 1 or ratio > LEAST_GAIN):
+        return now, Choice(option.variables, mine, (others,))
+    limit = option.limit(states)
+    mine = replace(mine, share=min(share, limit), operations=now.trial.operations)
+    others = replace(others, share=min(of_other, limit), operations=other.trial.operations)
+    if others.by_theory > LEAST_GAIN * mine.by_theory:
+        return other, Choice(option.variables, others, (mine,))
+    return now, Choice(option.variables, mine, (others,))
+
+
+def _ways(schedule: Schedule) -> list[tuple[str, str]]:
+    """The steps of a schedule, each with how it draws."""
+    return [(s.name, s.how(schedule.whole)) for s in schedule.steps]
+
+
+def _averaged(shares: Sequence[float]) -> float:
+    """The effective draws of a sweep whose rate changes from state to state: of mean variance."""
+    if not shares or any(map(isnan, shares)):
+        return nan
+    return len(shares) / sum(1 / s for s in shares) if all(shares) else 0.0
+
+
+def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
+    """Yield the ways to draw the variables of a plan that differ from it, one by one."""
+    if now.control.scan != "systematic":
+        return
+    small = _is_quick(now.schedule.graph)
+    if now.control.blocks.joined:
+        yield from _joint(now, settings, small)
+        yield from _left_apart(now, settings, small)
+    if settings["interweave"] is True:
+        yield from _interwoven(now, small)
+
+
+def _is_quick(graph: Graph) -> bool:
+    """Whether sweeps of a program in NumPy take a short time."""
+    return sum(prod(map(len, f.over)) for f in graph.factors) <= MOST_POSITIONS
+
+
+def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
+    """Yield the joint draws that may be made one after the other."""
+    stages = (*now.model.stages, *now.model.branches)
+    tied = {
+        d.statement.target.array.name
+        for stage in stages
+        for d in stage.derived
+        if isinstance(d, Conditional) and d.elements
+    }
+    for step in now.schedule.steps:
+        names = tuple(step.variables)
+        if not isinstance(step, JointDraw) or step.called or _is_asked(names, now.control):
+            continue
+        if len(names) == 1 and not tied & {*names}:
+            continue
+        joined: dict[Any, str] = {names: "together"} if len(names) > 1 else {names[0]: "alone"}
+        ways = {n: "elements" if n in tied else "alone" for n in names}
+        blocks = now.control.blocks
+        changed = replace(
+            blocks,
+            elements=blocks.elements | (tied & {*names}),
+            alone=blocks.alone | ({*names} - tied),
+        )
+        block, graph = step.conditional, now.schedule.graph_of(step)
+        yield Option(
+            Candidate("jointly", _blocks(settings, joined)),
+            Candidate("one after the other", _blocks(settings, ways)),
+            names,
+            now.model,
+            replace(now.control, blocks=changed),
+            partial(_shares, graph, block),
+            partial(_limit, now.schedule, graph, block),
+            small and _order(graph, block) <= LARGEST,
+        )
+
+
+def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
+    """Yield the locations with their groups that might be drawn jointly."""
+    joint = [{*s.variables} for s in now.schedule.steps if s.is_joint]
+    for pair in sorted(map(sorted, free_by_interweaving(now.model))):
+        names = tuple(pair)
+        own = [s for s in now.schedule.steps if {*s.variables} & {*names} and not s.is_move]
+        graphs = [now.schedule.graph_of(s) for s in own if s.name not in now.schedule.interwoven]
+        if any({*names} <= j for j in joint) or _is_asked(names, now.control) or not graphs:
+            continue
+        statements = tuple(s for s in graphs[0].latent if s.target.array.name in names)
+        block = quadratic_of(graphs[0], statements, now.model.data)
+        if block is None:
+            continue
+        blocks = now.control.blocks
+        together = replace(blocks, together=(*blocks.together, frozenset(names)))
+        yield Option(
+            Candidate("one after the other", _blocks(settings, dict.fromkeys(names, "alone"))),
+            Candidate("jointly", _blocks(settings, {names: "together"})),
+            names,
+            now.model,
+            replace(now.control, blocks=together),
+            partial(_shares, graphs[0], block),
+            partial(_limit, now.schedule, graphs[0], block),
+            small and _order(graphs[0], block) <= LARGEST,
+        )
+
+
+def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
+    """Yield the scales that may be drawn without a non-centred update."""
+    every = tuple(now.schedule.interwoven.values())
+    for one in every:
+        if one.what != "scale":
+            continue
+        left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables))
+        group = [s for s in one.before.latent if s.target.array.name == one.group]
+        yield Option(
+            Candidate("interwoven", {"interweave": True}),
+            Candidate("not interwoven", {"interweave": left or False}),
+            (one.variable, one.group),
+            replace(now.model, interwoven=tuple(i for i in now.model.interwoven if i is not one)),
+            now.control,
+            partial(_shares_of_scale, one),
+            _no_limit,
+            small and sum(count_of(one.before, s) for s in group) <= LARGEST,
+        )
+
+
+def _is_asked(names: Collection[str], control: Control) -> bool:
+    """Whether the user says how some variables are drawn."""
+    blocks = control.blocks
+    asked = blocks.alone.union(blocks.elements, control.kernels, *blocks.together)
+    return bool(asked & {*names})
+
+
+def _blocks(settings: Mapping[str, Any], more: Mapping[Any, str]) -> dict[str, Any]:
+    """The settings that ask for blocks besides those that are asked for."""
+    now = settings["blocks"]
+    return {"blocks": {**(now if isinstance(now, Mapping) else {}), **more}}
+
+
+def _order(graph: Graph, block: Quadratic) -> int:
+    return sum(count_of(graph, s) for s in block.statements)
+
+
+def _shares(
+    graph: Graph, block: Quadratic, own: Schedule, other: Schedule, values: Values
+) -> tuple[float, ...]:
+    """The effective draws of sweeps over a block; NaN if it is too large."""
+    found = normal_block(graph, block, values)
+    if found is None:
+        return nan, nan
+    return tuple(share_of(rate_of_sweep(s, graph, found, values)) for s in (own, other))
+
+
+def _limit(schedule: Schedule, graph: Graph, block: Quadratic, states: States) -> float:
+    """The effective draws of a sweep of the slowest scale that is drawn given a block."""
+    return share_of(rate_of_scales(schedule, graph, block, states))
+
+
+def _shares_of_scale(
+    interwoven: NonCentred, own: Schedule, other: Schedule, values: Values
+) -> tuple[float, ...]:
+    """The effective draws of a scale with its non-centred update, all at best, and without it.
+
+    NaN where theory is silent.
+    """
+    del own, other
+    rate = rate_of_scale(interwoven, values)
+    return 1.0, nan if rate is None else share_of(rate)
+
+
+def _no_limit(states: States) -> float:
+    """The effective draws that nothing else limits."""
+    del states
+    return 1.0

@@ -1,0 +1,304 @@
+"""The mixing of sweeps over normal variables, by theory, at one state.
+
+Comes in: a block with a quadratic log density, the schedule of a sweep over it, the values of all
+arrays. Given all others, its elements are normal, and each exact draw of some of them is a
+projection, orthogonal in the metric of the precision matrix: of what is drawn nothing is left. A
+sweep is the product of these, and its spectral radius is the rate at which the block's means
+converge; a joint draw has rate 0 (G. O. Roberts and S. K. Sahu, 1997, "Updating schemes,
+correlation structure, blocking and parameterization for the Gibbs sampler", Journal of the Royal
+Statistical Society B 59). A non-centred update of locations draws them along a direction of their
+own, their group moving along, and so is one more projection. The effective draws of a sweep are
+``(1 - rate) / (1 + rate)``: those of a first-order autoregression.
+
+A scale that is drawn given its group converges at the rate of the information that is missing: one
+less the ratio of what the data say of the scale to what the group says of it (O. Papaspiliopoulos,
+G. O. Roberts and M. Skold, 2007, "A general framework for the parametrization of hierarchical
+models", Statistical Science 22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.algebra.expressions import mentions
+from gibbsppl.derive.quadratic import Quadratic, degree_of, quadratic_of
+from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.model.graph import Factor, Graph, Statement
+from gibbsppl.model.stand_ins import with_originals, with_stand_ins
+from gibbsppl.pieces.dependence import region_of, slices_of
+from gibbsppl.rewrites.recentring import location_and_scale
+from gibbsppl.rewrites.stages import NonCentred
+from gibbsppl.runtime.types import Ints
+from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.precisions import MOST_CELLS, masks_of
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
+
+# Ten products of matrices of this order take some milliseconds.
+LARGEST = 100
+# So many squarings leave of a norm, which is at most the root of the order times the radius, the
+# radius to three digits.
+SQUARINGS = 10
+# The numbers of an array that are looked at one by one.
+MOST_SCALES = 8
+# The step of a logarithm by which second differences keep half of the digits.
+STEP = float(np.finfo(float).eps) ** 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalBlock:
+    """The precision matrix of the elements of some arrays, given all else, and its mean.
+
+    ``linear`` is their product. ``numbers`` has for each array the row of each of its elements, -1
+    for elements that are known.
+    """
+
+    numbers: Mapping[str, Ints]
+    precision: Floats
+    linear: Floats
+
+    def of(self, statement: Statement, graph: Graph) -> Ints:
+        """The rows of the elements of a statement."""
+        own = self.numbers[statement.target.array.name]
+        found: Ints = np.ravel(own[slices_of(region_of(graph, statement))])
+        return found[found >= 0]
+
+    def as_vector(self, values: Values) -> Floats:
+        """The values of all elements, by row."""
+        found = np.zeros(len(self.precision))
+        for name, rows in self.numbers.items():
+            found[rows[rows >= 0]] = np.broadcast_to(values[name], rows.shape)[rows >= 0]
+        return found
+
+
+def normal_block(graph: Graph, block: Quadratic, values: Values) -> NormalBlock | None:
+    """The block at a state; None if it is too large for a matrix of its precision."""
+    numbers: dict[str, Ints] = {}
+    order = 0
+    for name, free in masks_of(graph, block, values).items():
+        own = np.full(free.shape, -1, dtype=np.intp)
+        own[free] = np.arange(order, order + int(free.sum()))
+        numbers[name], order = own, order + int(free.sum())
+    positions = sum(prod(map(len, p.over)) for p in block.pieces)
+    if not 0 < order <= LARGEST or positions > MOST_CELLS:
+        return None
+    precision, linear = np.zeros((order, order)), np.zeros(order)
+    for piece in block.pieces:
+        shape = tuple(map(len, piece.over))
+
+        def at(value: Any, over: Any = piece.over, shape: Any = shape) -> Any:
+            return np.broadcast_to(evaluate(value, over, values, graph.sizes), shape)
+
+        weight, rows, known = at(piece.coefficient), list[Any](), list[Any]()
+        for view in piece.views:
+            where = tuple(at(i).astype(np.intp) for i in view.indices if i is not None)
+            array = np.asarray(values[view.array.name], dtype=float)
+            rows.append(np.broadcast_to(numbers[view.array.name][where], shape))
+            known.append(np.broadcast_to(array[where], shape))
+        if degree_of(piece) == 1:
+            _add(linear, rows[:1], weight)
+            continue
+        (first, one), (second, other) = (rows[0], known[0]), (rows[-1], known[-1])
+        _add(precision, (first, second), -weight)
+        _add(linear, (np.where(second < 0, first, -1),), weight * other)
+        _add(linear, (np.where(first < 0, second, -1),), weight * one)
+    both = precision + precision.T
+    finite = np.isfinite(both).all() and np.isfinite(linear).all()
+    return NormalBlock(numbers, both, linear) if finite else None
+
+
+def _add(into: Floats, rows: Sequence[Ints], weight: Floats) -> None:
+    """Add weights at rows of an array, but for elements that are known."""
+    inner = np.logical_and.reduce([r >= 0 for r in rows])
+    np.add.at(into, tuple(r[inner] for r in rows), weight[inner])
+
+
+def share_of(rate: float) -> float:
+    """The effective draws of a sweep that converges at a rate.
+
+    >>> share_of(0.0), round(share_of(0.5), 3)
+    (1.0, 0.333)
+    """
+    return max(0.0, (1.0 - rate) / (1.0 + rate))
+
+
+def rate_of(precision: Floats, directions: Iterable[Floats]) -> float:
+    """The rate of a sweep of exact draws, each along the columns of a matrix.
+
+    Two normal variables of correlation 0.8, one drawn after the other, and the two together:
+
+    >>> q = np.linalg.inv([[1.0, 0.8], [0.8, 1.0]])
+    >>> one, other = np.eye(2)[:, :1], np.eye(2)[:, 1:]
+    >>> round(rate_of(q, [one, other]), 3), rate_of(q, [np.eye(2)])
+    (0.64, 0.0)
+    """
+    scale = np.sqrt(np.diag(precision))
+    unit = precision / scale / scale[:, None]
+    left = np.eye(len(unit))
+    for columns in directions:
+        along = columns * scale[:, None]
+        pulled = along.T @ unit
+        left = left - along @ np.linalg.solve(pulled @ along, pulled @ left)
+    return _radius(left)
+
+
+def _radius(matrix: Floats) -> float:
+    """The spectral radius, as the root of the norm of a high power (I. Gelfand); 0 if rounding."""
+    power, log_norm = matrix, 0.0
+    for _ in range(SQUARINGS):
+        size = float(np.linalg.norm(power))
+        if size == 0:
+            return 0.0
+        power = power / size
+        power, log_norm = power @ power, 2 * (log_norm + np.log(size))
+    size = float(np.linalg.norm(power))
+    found = np.exp((log_norm + np.log(size)) / 2**SQUARINGS) if size else 0.0
+    rounding = len(matrix) * float(np.finfo(float).eps)
+    return float(found) if found > np.sqrt(rounding) else 0.0
+
+
+def rate_of_sweep(schedule: Schedule, graph: Graph, block: NormalBlock, values: Values) -> float:
+    """The rate at which a sweep of a schedule converges in a block of a graph.
+
+    1 where elements of the block are moved, or drawn in other graphs alone.
+    """
+    found = list[Floats]()
+    for step, own in zip(schedule.steps, schedule.graphs, strict=True):
+        interwoven = schedule.interwoven.get(step.name)
+        if interwoven is not None:
+            found += _moved_along(interwoven, block, values)
+        elif own is graph and not step.is_move and set(step.variables) & set(block.numbers):
+            found += _drawn(step, own, block)
+    return rate_of(block.precision, found)
+
+
+def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Iterator[Floats]:
+    """The directions of the draws of a step, of all its elements at once or one by one."""
+    inside = [s for s in step.statements if s.target.array.name in block.numbers]
+    rows = np.concatenate([block.of(s, graph) for s in inside])
+    unit = np.eye(len(block.precision))
+    if isinstance(step, FamilyDraw) and step.is_by_element:
+        yield from (unit[:, [row]] for row in rows)
+    else:
+        yield unit[:, rows]
+
+
+def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> list[Floats]:
+    """The directions of a non-centred update of locations in a block; none of scales."""
+    if interwoven.what == "scale" or not {*interwoven.variables} <= set(block.numbers):
+        return []
+    changes, sizes = interwoven.stand_ins, interwoven.graph.sizes
+    there = with_stand_ins(changes, values, sizes)
+    before = block.as_vector(with_originals(changes, there, sizes))
+    columns = []
+    for name in interwoven.variables:
+        for at in np.argwhere(block.numbers[name] >= 0):
+            moved = np.array(there[name], dtype=float)
+            moved[tuple(at)] += 1.0
+            after = with_originals(changes, {**there, name: moved}, sizes)
+            columns.append(block.as_vector(after) - before)
+    return [np.stack(columns, axis=1)] if columns else []
+
+
+def rate_of_scale(interwoven: NonCentred, values: Values) -> float | None:
+    """The rate at which a scale converges that is drawn given its group, and the group given it.
+
+    Of the information that the group has of the logarithm of the scale, the share that is missing
+    once the group is integrated out. None where the group is not normal given all else, has more
+    than one scale, or is too large.
+    """
+    graph, name = interwoven.before, interwoven.group
+    (group, *others) = (s for s in graph.statements if s.target.array.name == name)
+    if others or any(np.size(values[v]) != 1 for v in interwoven.variables):
+        return None
+    quadratic = quadratic_of(graph, (group,), values)
+    block = None if quadratic is None else normal_block(graph, quadratic, values)
+    if block is None:
+        return None
+    scales: Any = evaluate(location_and_scale(group)[1], group.over, values, graph.sizes)
+    whole = np.ones(block.numbers[name].shape)
+    where = slices_of(region_of(graph, group))
+    every = np.broadcast_to(scales, tuple(map(len, group.over)))
+    whole[where] = np.reshape(every, whole[where].shape)
+    unit = block.as_vector({name: whole})
+    # (how much better the elements are known given the data, in units of their prior)
+    scaled = block.precision * unit * unit[:, None]
+    better = np.eye(len(unit)) - np.linalg.inv(scaled)
+    return float(np.clip(1.0 - np.sum(better**2) / len(unit), 0.0, 1.0))
+
+
+def rate_of_scales(
+    schedule: Schedule, graph: Graph, block: Quadratic, states: Sequence[Values]
+) -> float:
+    """The highest rate of the positive numbers that are drawn given a block, and the block given.
+
+    Of the information that the conditional of each has of its logarithm, the share that is missing
+    once the block is integrated out: the variance of the slope of the log density, for a block
+    drawn given the number (T. A. Louis, 1982, Journal of the Royal Statistical Society B 44). Both
+    are averages over states. Numbers with a non-centred update, and arrays with many, are left out,
+    and numbers of which nothing would be known.
+    """
+    again = {v for i in schedule.interwoven.values() for v in i.variables}
+    places = list[tuple[str, tuple[int, ...]]]()
+    for statement in graph.latent:
+        name, support = statement.target.array.name, statement.support
+        if support.kind != "real" or support.lower != 0 or name in again:
+            continue
+        if any(mentions(p.coefficient, (name,)) for p in block.pieces):
+            where = np.zeros(np.shape(states[0][name]), dtype=bool)
+            where[slices_of(region_of(graph, statement)) if where.ndim else ()] = True
+            own = [(name, tuple(map(int, at))) for at in np.argwhere(where)]
+            places += own if len(own) <= MOST_SCALES else []
+    total = np.zeros((len(places), 2))
+    for values in states if places else ():
+        here = normal_block(graph, block, values)
+        if here is None:
+            return 0.0
+        total += [_information(graph, block, here, values, *place) for place in places]
+    return max((float(m / c) for m, c in total if 0 < m < c), default=0.0)
+
+
+def _information(
+    graph: Graph,
+    block: Quadratic,
+    here: NormalBlock,
+    values: Values,
+    name: str,
+    at: tuple[int, ...],
+) -> tuple[float, float]:
+    """The information on the log of an element: what a block is missing, and what it has."""
+
+    def moved(step: float) -> dict[str, Any]:
+        array = np.array(values[name], dtype=float)
+        array[at] *= np.exp(step)
+        return {**values, name: array[()]}
+
+    states = [moved(step) for step in (-STEP, 0.0, STEP)]
+    own = replace(block, pieces=tuple(p for p in block.pieces if mentions(p.coefficient, (name,))))
+    below, above = (normal_block(graph, own, v) for v in (states[0], states[2]))
+    if below is None or above is None:
+        return 0.0, 0.0
+    factors = graph.factors_of(name)
+    low, middle, high = (
+        sum(float(np.sum(_log_density(f, v, graph))) for f in factors) for v in states
+    )
+    covariance = np.linalg.inv(here.precision)
+    slope = (above.precision - below.precision) / (2 * STEP)
+    linear = (above.linear - below.linear) / (2 * STEP) - slope @ (covariance @ here.linear)
+    both = slope @ covariance
+    missing = float(np.sum(both * both.T)) / 2 + float(linear @ covariance @ linear)
+    return missing, (2 * middle - low - high) / STEP**2
+
+
+def _log_density(factor: Factor, values: Values, graph: Graph) -> Floats:
+    """The log density of a factor, at all of its positions."""
+    shape = tuple(map(len, factor.over))
+    found: Floats = np.broadcast_to(
+        evaluate(factor.log_density, factor.over, values, graph.sizes), shape
+    )
+    return found

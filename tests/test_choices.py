@@ -1,0 +1,291 @@
+"""Choices between ways to draw normal variables: theory against sweeps, and what is told."""
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.comparing.variants import variants_of
+from gibbsppl.derive.quadratic import quadratic_of
+from gibbsppl.planning import mixing
+from gibbsppl.planning.mixing import (
+    normal_block,
+    rate_of,
+    rate_of_scales,
+    rate_of_sweep,
+    share_of,
+)
+from models import eight_schools, rats
+
+Y = np.array([2.0, -1.0, 0.5, 3.0, 1.0, -2.0])
+
+
+def groups(**settings):
+    """Groups of unequal information about a location, scales known: all is normal."""
+    with gp.Model(name="groups", coords={"j": 6}) as model:
+        sd = gp.Data("sd", [0.5, 1.0, 2.0, 3.0, 0.7, 1.5], dims="j")
+        mu = gp.Normal("mu", 0, tau=0.01)
+        theta = gp.Normal("theta", mu, tau=1, dims="j")
+        gp.Normal("y", theta, sigma=sd, dims="j", observed=Y)
+    return gp.compile(model, **settings)
+
+
+def lagged(**settings):
+    """A series with a missing value of what follows it, and a level."""
+    with gp.Model(name="lagged", coords={"t": 6}) as model:
+        level = gp.Normal("level", 1, tau=0.5)
+        x = gp.Array("x", dims="t")
+        x[0] = 0.3
+        x[1:] = gp.Normal(0.9 * x.lag("t", 1) + level, tau=2)
+        seen = np.ma.masked_array(Y, np.arange(6) == 2)
+        z = gp.Normal("z", x - level, tau=4, dims="t", observed=seen)
+        gp.Normal("w", z.sum("t"), tau=0.5, observed=1.0)
+    return gp.compile(model, **settings)
+
+
+def line(by, **settings):
+    """A line through points, whose coefficients are tied unless the covariate is about 0."""
+    with gp.Model(name="line", coords={"i": 6}) as model:
+        a, b = gp.Normal("a", 0, tau=1e-4), gp.Normal("b", 0, tau=1e-4)
+        tau = gp.Gamma("tau", 2, rate=1)
+        x = gp.Data("x", by + np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]), dims="i")
+        gp.Normal("y", a + b * x, tau=tau, dims="i", observed=Y)
+    return gp.compile(model, **settings)
+
+
+def block_of(sampler, names):
+    """The quadratic log density of some arrays, in the graph in which they are drawn."""
+    schedule = sampler.schedule
+    graph = schedule.graph_of(schedule.drawing(names[0])[0])
+    statements = tuple(s for s in graph.latent if s.target.array.name in names)
+    return graph, quadratic_of(graph, statements, sampler.data)
+
+
+def values_of(sampler, seed=3):
+    (chain,), _ = sampler.initial_states(1, seed)
+    return {**sampler.data, **chain.state}
+
+
+# ---- the precision matrix at a state ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "names"), [(groups, ("mu", "theta")), (lagged, ("x", "z", "level"))]
+)
+def test_the_precision_and_what_is_linear_are_derivatives_of_the_log_density(made, names):
+    sampler = made(rewrites={"unseen": False})
+    graph, quadratic = block_of(sampler, names)
+    values = values_of(sampler)
+    block = normal_block(graph, quadratic, values)
+    order = len(block.precision)
+
+    def log_density(vector):
+        moved = {}
+        for name, rows in block.numbers.items():
+            array = np.array(values[name], dtype=float)
+            array[rows >= 0] = vector[rows[rows >= 0]]
+            moved[name] = array
+        return sampler.log_density({n: v for n, v in {**values, **moved}.items() if n in latent})
+
+    latent = {s.target.array.name for s in sampler.graph.latent}
+    unit, zero = np.eye(order), np.zeros(order)
+    at_zero = log_density(zero)
+    # (differences of a quadratic function are its derivatives: what is left is rounding)
+    size = 1e3 * np.finfo(float).eps * (1 + abs(at_zero) + np.abs(block.precision).max())
+    for i in range(order):
+        up, down = log_density(unit[i]), log_density(-unit[i])
+        assert (up - down) / 2 == pytest.approx(block.linear[i], abs=size)
+        for j in range(i, order):
+            both = log_density(unit[i] + unit[j]) - up - log_density(unit[j]) + at_zero
+            assert -both == pytest.approx(block.precision[i, j], abs=4 * size)
+
+
+# ---- rates --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_rate_is_that_of_a_gauss_seidel_iteration(seed):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(7, 7))
+    q = root @ root.T + 0.1 * np.eye(7)
+    parts = np.split(rng.permutation(7), [2, 3, 5])
+    order = np.concatenate(parts)
+    number = np.repeat(np.arange(4), [len(p) for p in parts])
+    own = q[np.ix_(order, order)]
+    lower = np.where(number[:, None] >= number, own, 0.0)
+    exact = np.abs(np.linalg.eigvals(np.linalg.solve(lower, lower - own))).max()
+
+    assert rate_of(q, [np.eye(7)[:, p] for p in parts]) == pytest.approx(exact, rel=2e-3)
+
+
+def lag_one(sampler, names, sweeps=4000):
+    """The largest eigenvalue of the regression of states of a chain on those before."""
+    draws = sampler.sample(sweeps, warmup=50, chains=1, seed=1, backend="numpy", progress=False)
+    x = np.column_stack([np.reshape(draws[n][0], (sweeps, -1)) for n in names])
+    x = x - x.mean(axis=0)
+    found = np.linalg.lstsq(x[:-1], x[1:])[0]
+    return np.abs(np.linalg.eigvals(found)).max()
+
+
+# (the error of a correlation over so many draws, five times)
+FAR = 5 / np.sqrt(4000)
+BY_SWEEPS = [
+    (groups, ("mu", "theta"), {"interweave": False}),
+    (groups, ("mu", "theta"), {"interweave": True}),
+    (lagged, ("x", "z", "level"), {"rewrites": {"unseen": False}}),
+]
+
+
+@pytest.mark.parametrize(("made", "names", "how"), BY_SWEEPS)
+def test_the_rate_is_that_of_the_sweeps_that_are_made(made, names, how):
+    ways = dict.fromkeys(names, "alone") | ({"x": "elements"} if "x" in names else {})
+    sampler = made(blocks=ways, **how)
+    graph, quadratic = block_of(sampler, names)
+    values = values_of(sampler)
+    block = normal_block(graph, quadratic, values)
+    rate = rate_of_sweep(sampler.schedule, graph, block, values)
+
+    assert rate > 0
+    assert lag_one(sampler, names) == pytest.approx(rate, abs=FAR)
+
+
+def test_an_interwoven_direction_left_out_is_seen(monkeypatch):
+    monkeypatch.setattr(mixing, "_moved_along", lambda *_: [])
+    with pytest.raises(AssertionError):
+        test_the_rate_is_that_of_the_sweeps_that_are_made(*BY_SWEEPS[1])
+
+
+def test_what_a_scale_misses_is_what_its_group_leaves_open():
+    """Complete less missing information is that of the density with the group integrated out."""
+    rng, tau, known = np.random.default_rng(4), 0.8, 2.0
+    y = rng.normal(size=40) * 1.3
+    with gp.Model(name="scaled", coords={"j": 40}) as model:
+        own = gp.Gamma("tau", 2, rate=1)
+        theta = gp.Normal("theta", 0, tau=own, dims="j")
+        gp.Normal("y", theta, tau=known, dims="j", observed=y)
+    sampler = gp.compile(model, interweave=False)
+    graph, quadratic = block_of(sampler, ("theta",))
+
+    def marginal(log_tau):
+        t = np.exp(log_tau)
+        variance = 1 / t + 1 / known
+        return 2 * log_tau - t - np.sum(np.log(variance) + y**2 / variance) / 2
+
+    h = 1e-3
+    exact = -(marginal(np.log(tau) + h) - 2 * marginal(np.log(tau)) + marginal(np.log(tau) - h))
+    draws = known * y / (tau + known) + rng.normal(size=(400, 40)) / np.sqrt(tau + known)
+    # (the curvature of the density of the logarithm given the group: t times its rate)
+    complete = tau * (1 + np.sum(draws**2, axis=1) / 2)
+    states = [{**sampler.data, "tau": np.float64(tau), "theta": d} for d in draws[:50]]
+    rate = rate_of_scales(sampler.schedule, graph, quadratic, states)
+    few = complete[:50].mean()
+    error = 5 * np.std(complete, ddof=1) * (1 / np.sqrt(50) + 1 / np.sqrt(400)) / few
+
+    assert rate == pytest.approx(1 - exact / h**2 / few, abs=error + 10 * h**2)
+    assert 0.2 < rate < 1
+
+
+# ---- what is chosen -----------------------------------------------------------------------------
+
+
+def choice_of(sampler, name):
+    return next(c for c in sampler.schedule.choices if name in c.variables)
+
+
+def test_coefficients_are_joined_where_they_are_tied_and_not_elsewhere():
+    tied, free = line(50.0), line(0.0)
+
+    assert [s.name for s in tied.schedule.steps] == ["a, b", "tau"]
+    assert [s.name for s in free.schedule.steps] == ["a", "b", "tau"]
+    assert choice_of(tied, "a").others[0].share < 0.01
+    found = choice_of(free, "a")
+    assert found.made.share == pytest.approx(found.others[0].share)
+    assert found.made.operations < found.others[0].operations
+    assert "  a, b one after the other (alternative: jointly, sweeps " in str(free)
+    assert "  a, b jointly (alternative: one after the other, mixing more than 100 " in str(tied)
+
+
+def test_what_is_asked_for_is_no_choice():
+    joined = line(0.0, blocks={("a", "b"): "together"})
+
+    assert [s.name for s in joined.schedule.steps] == ["a, b", "tau"]
+    assert line(50.0, blocks={"a": "alone"}).schedule.choices == ()
+    assert joined.schedule.choices == line(0.0, scan="random").schedule.choices == ()
+
+
+@pytest.mark.parametrize("made", [lambda: line(50.0), lambda: line(0.0), groups, lagged])
+def test_the_settings_of_an_alternative_make_it(made):
+    sampler = made()
+    ways = [(s.name, s.owner) for s in sampler.schedule.steps]
+    assert sampler.schedule.choices
+    for choice in sampler.schedule.choices:
+        for other in choice.others:
+            found = sampler._with(**other.settings)
+            assert [(s.name, s.owner) for s in found.schedule.steps] != ways
+            assert found.verify().passed
+            if other.operations == other.operations:
+                assert found.costs().operations == pytest.approx(other.operations)
+
+
+def test_each_choice_has_most_effective_draws_per_operation_of_its_candidates():
+    sampler = gp.compile(rats.model())
+    (choice,) = sampler.schedule.choices
+
+    assert choice.made.by_theory > max(o.by_theory for o in choice.others)
+    assert choice.made.operations == pytest.approx(sampler.costs().operations)
+
+
+def test_a_scale_that_a_group_leaves_open_keeps_its_non_centred_update():
+    sampler = gp.compile(eight_schools.model())
+    choice = next(c for c in sampler.schedule.choices if c.made.what == "interwoven")
+
+    assert choice.variables == ("tau", "theta")
+    assert choice.others[0].share < 0.25
+
+
+def test_equal_models_have_equal_choices():
+    first, second = line(0.0), line(0.0)
+
+    assert str(first) == str(second)
+    assert first.schedule.choices == second.schedule.choices
+
+
+def test_alternatives_are_counted_compared_and_told_in_the_same_terms():
+    sampler = line(0.0)
+    alternatives = sampler.costs(alternatives=True).alternatives
+    (found,) = (a for a in alternatives if a.name == "a, b jointly")
+    (candidate,) = choice_of(sampler, "a").others
+    compared = sampler.compare({"now": {}, "other": candidate.settings}, draws=50, warmup=10)
+
+    assert found.operations == candidate.operations == compared["other"].operations
+    assert found.mixing == "mixing equally fast"
+    assert found.mixing in str(sampler.costs(alternatives=True))
+    parts = (sampler.graph, sampler.data, sampler.schedule, sampler.settings)
+    assert variants_of(*parts)["a, b jointly"] == candidate.settings
+
+
+def test_shares_fall_with_the_rate():
+    assert share_of(0.0) == 1.0
+    assert share_of(0.9) == pytest.approx(0.1 / 1.9)
+    assert share_of(1.0) == 0.0
+
+
+def test_draws_record_the_choices(tmp_path):
+    sampler = line(0.0)
+    sampler.sample(5, warmup=2, chains=1, seed=1, progress=False).save(tmp_path / "draws.nc")
+    found = gp.load_draws(tmp_path / "draws.nc").attributes["choices"].splitlines()
+
+    assert found[0] == str(choice_of(sampler, "a"))
+    assert found[-1] == "(mixing by theory, on average over 4 states of a chain with seed 0)"
+
+
+def test_a_kernel_is_checked_whatever_other_observations_have_chosen():
+    """Weak data leave a series tied, so that other observations may be drawn in other steps."""
+    with gp.Model(name="outliers", coords={"t": 5}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(0, tau=1)
+        x[1:] = gp.Normal(x.lag("t", 1), tau=1)
+        gp.StudentT("y", nu=4, mu=x, tau=2, dims="t", observed=[0.1, 0.4, -0.3, 8.0, 0.2])
+    sampler = gp.compile(model)
+    (name,) = (s.name for s in sampler.schedule.steps if "x" in s.variables)
+
+    assert sampler.check_kernel(name, replicates=20, seed=1).passed
