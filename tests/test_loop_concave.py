@@ -1,4 +1,4 @@
-"""Adaptive rejection by kernels that ask for log densities, against the one that is passed them.
+"""Adaptive rejection by kernels that ask for log densities, against a function that has these.
 
 From the same generator both evaluate at the same points and draw the same numbers.
 """
@@ -10,16 +10,17 @@ from kernels_called import Called
 from gibbsppl.errors import RunError
 from gibbsppl.runtime import log_concave
 from gibbsppl.runtime.chords import ROUNDS
-from gibbsppl.runtime.concave import _of_one
-from gibbsppl.runtime.concave_one import log_concave_one
+from gibbsppl.runtime.concave import _of_one, log_concave_one
 from gibbsppl.runtime.loops import concave as plain
 from gibbsppl.runtime.loops.concave_hull import make_hull
 from gibbsppl.runtime.loops.concave_points import (
+    BEHIND,
     CHORDS,
     DONE,
     MASS,
     NUMBER,
-    PIECES,
+    OF_PIECE,
+    PIECE,
     ROOM,
     F,
     X,
@@ -99,10 +100,10 @@ def quiet(log_density):
     return of
 
 
-def drawn(kernels, rng, log_density, start, bounds, work=None):
+def drawn(kernels, rng, log_density, start, bounds, work=None, width=0.0):
     """A draw by kernels, and the points at which the log density was asked for."""
     work, places = kernels.concave_work() if work is None else work, []
-    kernels.concave_start(work, start, *bounds)
+    kernels.concave_start(work, start, *bounds, width)
     while kernels.concave_next(rng, work):
         places.append(float(work[0]))
         work[1] = log_density(work[0])
@@ -181,7 +182,7 @@ def test_errors_are_raised_where_the_function_raises_them(name):
 
 def test_candidates_that_are_never_accepted_end_in_an_error():
     work, rng = plain.concave_work(), np.random.default_rng(1)
-    plain.concave_start(work, 0.0, *INFINITE)
+    plain.concave_start(work, 0.0, *INFINITE, 0.0)
     assert plain.concave_next(rng, work)
     work[1], work[DONE] = 0.0, ROUNDS
     with pytest.raises(RunError, match="none of 500 candidates was accepted"):
@@ -190,7 +191,7 @@ def test_candidates_that_are_never_accepted_end_in_an_error():
 
 def test_there_is_room_for_a_point_and_two_pieces_of_a_hull_in_each_round():
     work = plain.concave_work()
-    plain.concave_start(work, 0.0, *INFINITE)
+    plain.concave_start(work, 0.0, *INFINITE, 0.0)
     places = np.random.default_rng(1).permutation(np.linspace(-1, 1, ROUNDS + 1))
     for x in places:
         take_in(work, x, -(x**2))
@@ -199,7 +200,7 @@ def test_there_is_room_for_a_point_and_two_pieces_of_a_hull_in_each_round():
     assert n == ROUNDS + 1
     assert (work[X : X + n] == np.sort(places)).all()
     assert (work[F : F + n] == -(np.sort(places) ** 2)).all()
-    assert ROUNDS < work[PIECES] <= 2 * ROOM
+    assert ROUNDS < (work[BEHIND] - PIECE) / OF_PIECE <= 2 * ROOM
     assert work[CHORDS] == pytest.approx(1.49365, rel=1e-4)  # the integral of exp(-x**2)
     assert work[MASS] > work[CHORDS]
 
@@ -217,7 +218,7 @@ def test_an_array_serves_draw_after_draw_even_after_an_error():
 def test_one_compiled_draw_is_the_plain_one():
     f, start, bounds = CASES["gamma"]
     found, expected = (
-        drawn(kernels, np.random.default_rng(1), quiet(f), start, bounds)
+        drawn(kernels, np.random.default_rng(1), quiet(f), start, bounds, width=1.0)
         for kernels in (compiled(), plain)
     )
     assert found == expected
@@ -228,9 +229,9 @@ def test_one_compiled_draw_is_the_plain_one():
 def test_compiled_draws_are_the_plain_ones(name):
     kernels, (f, start, bounds) = compiled(), CASES[name]
     one, other = np.random.default_rng(1), np.random.default_rng(1)
-    for _ in range(200):
-        expected = drawn(plain, one, quiet(f), start, bounds)
-        assert drawn(kernels, other, quiet(f), start, bounds) == expected
+    for width in [0.0] * 50 + [1e-9, 1e-3, 0.1, 1.0, 3.0, 30.0, 1e9] * 20:
+        expected = drawn(plain, one, quiet(f), start, bounds, width=width)
+        assert drawn(kernels, other, quiet(f), start, bounds, width=width) == expected
     assert one.random() == other.random()
 
 

@@ -5,6 +5,7 @@ drawn together in columns, single ones and the last few of a batch on plain numb
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from gibbsppl.errors import RunError
 from gibbsppl.runtime import (
     chords,
     concave,
-    concave_one,
     log_concave,
     log_concave_elements,
     log_concave_part,
 )
+from gibbsppl.runtime.loops import concave as kernels
+from gibbsppl.runtime.loops import concave_four, concave_hull, concave_points
+from gibbsppl.runtime.moves import Width
 
 N = 4000
 ONES = 800  # draws of one element each
@@ -153,7 +156,47 @@ def a_few_at_a_time(rng, log_density, start, *bounds):
     return np.ravel([log_concave(rng, log_density, start, *bounds) for _ in range(ONES // 10)])
 
 
-WAYS = (together, one_at_a_time, a_few_at_a_time)
+def together_with_widths(rng, log_density, start, *bounds):
+    """From a draw before, with the widths that it has told."""
+    width = Width(np.zeros(N))
+    x = np.full(N, start)
+    for _ in range(2):
+        x = log_concave(rng, log_density, x, *bounds, width=width)
+    return x
+
+
+def one_after_another(rng, log_density, start, *bounds, count=ONES):
+    """Each from the one before, with the width that all before have told."""
+    width, x, found = Width(np.zeros(())), np.float64(start), []
+    for _ in range(count):
+        x = log_concave(rng, log_density, x, *bounds, width=width)
+        found.append(x)
+    return np.array(found)
+
+
+def with_wrong_widths(rng, log_density, start, *bounds, size=concave.FEW):
+    """Widths from far too small to far too large."""
+    x, found = np.full(size, start), []
+    width = Width(10.0 ** np.linspace(-9, 9, size), adapting=False)
+    for _ in range(ONES // size):
+        x = log_concave(rng, log_density, x, *bounds, width=width)
+        found.append(x)
+    return np.ravel(found)
+
+
+def many_with_wrong_widths(*arguments):
+    return with_wrong_widths(*arguments, size=ONES // 2)
+
+
+WAYS = (
+    together,
+    one_at_a_time,
+    a_few_at_a_time,
+    together_with_widths,
+    one_after_another,
+    with_wrong_widths,
+    many_with_wrong_widths,
+)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -322,15 +365,16 @@ def test_an_infinite_log_density_raises(start):
 # How often the log density is evaluated, and what is above it.
 
 
-def test_few_evaluations_are_enough():
-    """Mean evaluations of one element: fewer than seven from a start in the distribution."""
+@pytest.mark.parametrize(("width", "most"), [(None, 7.0), (Width(np.array(3.0)), 5.5)])
+def test_few_evaluations_are_enough(width, most):
+    """Mean evaluations of one element from a start in the distribution, its width known or not."""
     rng, calls = np.random.default_rng(40), []
     count = rng.poisson(np.exp(rng.standard_normal(200)))
 
     for y in count:
         log_density = lambda x, y=y: (calls.append(1), y * x - np.exp(x) - x**2 / 2)[1]  # noqa: E731
-        log_concave(rng, log_density, rng.standard_normal())
-    assert len(calls) < 7 * len(count)
+        log_concave(rng, log_density, rng.standard_normal(), width=width)
+    assert len(calls) < most * len(count)
 
 
 def rising_then_falling(x):
@@ -351,12 +395,25 @@ def some_points():
     return points.only(proper)
 
 
+def works(points):
+    """The points of each element as the kernels of loops have them, with their hull."""
+    found = []
+    for x, f, n in zip(points.x.T, points.log_density.T, points.number, strict=True):
+        work = {}
+        kernels.concave_start(work, float(x[1]), float(x[0]), float(x[-1]), 0.0)
+        for x_of_one, f_of_one in zip(x[1 : n + 1].tolist(), f[1 : n + 1].tolist(), strict=True):
+            concave_four.put_in(work, x_of_one, f_of_one)
+        concave_hull.make_hull(work, concave_points.F)
+        found.append(work)
+    return found
+
+
 def test_the_hull_is_above_the_log_density_and_the_chords_are_below():
     points = some_points()
     with np.errstate(all="ignore"):
         hull = chords.hull_of(points)
         x, height = chords.drawn_from(np.random.default_rng(41), points, hull)
-    low = [concave_one._chord_at(p, v) for p, v in zip(concave._columns(points), x, strict=True)]
+    low = [concave_points.chord_at(w, v) for w, v in zip(works(points), x, strict=True)]
     f = rising_then_falling(x)
     rounding = 1e-9 * (1 + np.abs(f))
     assert np.all(height + points.log_density.max(0) >= f - rounding)
@@ -367,14 +424,42 @@ def test_hulls_are_the_same_on_plain_numbers():
     points = some_points()
     with np.errstate(all="ignore"):
         mass = np.sort(chords.hull_of(points).mass.reshape(-1, points.number.size), 0)
-    for one, expected in zip(concave._columns(points), mass.T, strict=True):
-        hull = concave_one._hull_of(one)
-        found = np.sort([*hull.mass, *[0.0] * (len(expected) - len(hull.mass))])
+    for work, expected in zip(works(points), mass.T, strict=True):
+        pieces = range(concave_points.PIECE, work[concave_points.BEHIND], concave_points.OF_PIECE)
+        found = sorted(work[k + concave_hull.WEIGHT] for k in pieces)
+        assert sum(found) == pytest.approx(work[concave_points.MASS])
+        found = np.array([*[0.0] * (len(expected) - len(found)), *found])
         # (a fall of 1e-5 is divided by what it loses: digits to 1e-11)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * expected.max())
 
 
+def test_hulls_of_four_points_are_above_and_their_chords_below():
+    """Of candidates that were asked for, and of those that were drawn at once."""
+    rng, seen = np.random.default_rng(43), {concave_four.IS_ASKED: 0, concave_four.IS_DRAWN: 0}
+    for _ in range(2000):
+        work = {}
+        kernels.concave_start(work, 0.0, *(rng.choice([-np.inf, -9.0]), np.inf), 0.0)
+        for x in np.sort(rng.normal(0.7, 1.0, 4)).tolist():
+            concave_four.put_in(work, x, float(rising_then_falling(x)))
+        if (found := concave_four.below_four(rng, work)) == concave_four.NO_HULL:
+            continue
+        seen[found] += 1
+        f = rising_then_falling(work[concave_points.ASKED])
+        assert work[concave_points.HEIGHT] >= f - 1e-12
+        if found == concave_four.IS_DRAWN:
+            assert work[concave_points.LEVEL] <= f + 1e-12
+    assert min(seen.values()) > 100
+
+
 # Planted bugs: the comparisons above must see them.
+
+# (hulls of four points are good ones: it takes more draws to see what is wrong)
+CHECKED = (
+    together,
+    one_at_a_time,
+    a_few_at_a_time,
+    partial(one_after_another, count=6000),
+)
 
 
 def is_caught(way):
@@ -391,48 +476,87 @@ def everything_is_below(drawn):
     return drawn[0], np.full_like(drawn[1], -np.inf), *drawn[2:]
 
 
+def everything_is_drawn(found):
+    return concave_four.IS_DRAWN if found == concave_four.IS_ASKED else found
+
+
 def without_tails(hull):
-    if isinstance(hull, chords.Hull):
-        return replace(hull, mass=np.where(np.isinf(hull.width), 0.0, hull.mass))
-    return replace(hull, mass=[0.0, *hull.mass[1:-1], 0.0])
+    return replace(hull, mass=np.where(np.isinf(hull.width), 0.0, hull.mass))
+
+
+def without_infinite(function):
+    """Masses of lines, those of lines that go on for ever left out."""
+
+    def of(*arguments):
+        if isinstance(arguments[0], dict):
+            work, k = arguments[:2]
+            width = work[k + concave_hull.WIDTH]
+        else:
+            width = arguments[-1]
+        return 0.0 if np.isinf(width) else function(*arguments)
+
+    return of
+
+
+def fourth_power(mass):
+    return mass**4
+
+
+def with_result(change):
+    return lambda function: changed(function, change)
 
 
 BUGS = {
     "draws from the hull alone": (
-        (concave, "_drawn", everything_is_below),
-        (concave_one, "_drawn_from", everything_is_below),
+        (concave, "_drawn", with_result(everything_is_below)),
+        (kernels, "drawn_from", with_result(everything_is_below)),
+        (kernels, "below_four", with_result(everything_is_drawn)),
     ),
     "wrong masses of pieces": (
-        (chords, "_masses", np.square),
-        (concave_one, "_mass_of", np.square),
+        (chords, "_masses", with_result(fourth_power)),
+        (concave_hull, "_mass_of", with_result(fourth_power)),
+        (concave_four, "_mass", with_result(fourth_power)),
     ),
     "a tail that is cut off": (
-        (concave, "hull_of", without_tails),
-        (concave_one, "_hull_of", without_tails),
+        (concave, "hull_of", with_result(without_tails)),
+        (concave_hull, "_mass_of", without_infinite),
+        (concave_four, "_mass", without_infinite),
     ),
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", CHECKED)
 @pytest.mark.parametrize("name", BUGS)
 def test_planted_bugs_are_caught(name, way, monkeypatch):
     assert not is_caught(way)
     for module, function, change in BUGS[name]:
-        monkeypatch.setattr(module, function, changed(getattr(module, function), change))
+        monkeypatch.setattr(module, function, change(getattr(module, function)))
     assert is_caught(way)
 
 
 def test_chords_above_the_log_density_are_caught(monkeypatch):
-    monkeypatch.setattr(concave_one, "_chord_at", lambda *_: np.inf)
+    monkeypatch.setattr(kernels, "chord_at", lambda *_: np.inf)
     assert is_caught(one_at_a_time)
 
 
+def test_a_draw_that_depends_on_the_start_is_caught(monkeypatch):
+    """Each draw goes a little way from the start alone: with a width, or without."""
+    right = log_concave
+
+    def half_way(rng, f, x, *bounds, **named):
+        return (x + right(rng, f, x, *bounds, **named)) / 2
+
+    monkeypatch.setitem(globals(), "log_concave", half_way)
+    assert is_caught(one_after_another)
+    assert is_caught(together_with_widths)
+
+
 def test_elements_taken_for_others_are_caught(monkeypatch):
-    columns = concave._columns
-    monkeypatch.setattr(concave, "_columns", lambda points: columns(points)[::-1])
+    right = concave._in_lockstep
+    monkeypatch.setattr(concave, "_in_lockstep", lambda *a: right(*a)[::-1])
     mean = 10.0 * np.arange(5)
-    with pytest.raises(RunError):
-        log_concave(np.random.default_rng(47), lambda x: -((x - mean) ** 2) / 2, mean)
+    x = log_concave(np.random.default_rng(47), lambda x: -((x - mean) ** 2) / 2, mean)
+    assert stats.kstest(x - mean, stats.norm.cdf).pvalue < LEVEL
 
 
 # Densities that are very steep, or known to few digits only.

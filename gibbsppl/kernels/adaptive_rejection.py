@@ -80,21 +80,24 @@ class ConcaveDraw(ChangedDraw, ByDensity):
     def lines(self, module: Module) -> list[str]:
         """The draw of the whole, of a part, or by element."""
         state, where, call = state_text(self), where_text(module, self), call_text(module, self)
-        change, bounds, chosen = self.change, bounds_text(module, self), selection(module, self)
+        change, chosen = self.change, selection(module, self)
         now = state if change is None else mapped(module, self, change.forward, state)
+        shape = f"{state}{where}.shape" if chosen.part else module.shape(self.statement)
+        ends = f'{bounds_text(module, self)}, width=runtime.width_of(s, "{self.name}", {shape}, 0)'
         if chosen.calls:
-            drawn = f"log_concave_{chosen.by}(rng, {now}, {call}, {chosen.calls}{bounds})"
-            return put_part(module, self, where, f"runtime.{drawn}")
-        if chosen.part:
-            drawn = f"log_concave_part(rng, {now}, {chosen.part}, {call}{bounds})"
-            return put_part(module, self, where, f"runtime.{drawn}")
-        return put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
+            function, arguments = f"log_concave_{chosen.by}", [now, call, chosen.calls]
+        elif chosen.part:
+            function, arguments = "log_concave_part", [now, chosen.part, call]
+        else:
+            return put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{ends})")
+        drawn = f"runtime.{function}(rng, {', '.join(arguments)}{ends})"
+        return put_part(module, self, where, drawn)
 
     def lower(self, workshop: Workshop) -> None:
         """A draw of each element by its log density."""
-        from gibbsppl.code.lowering.densities import lower_by_density  # noqa: PLC0415  (if compiled)
+        from gibbsppl.code.lowering.moves import lower_concave  # noqa: PLC0415  (if compiled)
 
-        lower_by_density(workshop, self, "concave")
+        lower_concave(workshop, self)
 
     # The log density
 

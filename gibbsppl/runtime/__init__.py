@@ -10,7 +10,7 @@ All that a generated module calls is exported here. The rooms:
   `matrices`, `multinomials`; between bounds: `truncated`, `truncated_counts`, by `rejection`,
   `rejection_one`, `convex`
 - simulation from canonical parameters: `simulation`
-- log-concave densities: `concave` and `concave_one`, on `concave_search` and `chords`
+- log-concave densities: `concave`, on `concave_search` and `chords`
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
   matrices, `pencils`; `by_rows`, of few rows and many columns; `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`

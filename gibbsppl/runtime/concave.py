@@ -9,7 +9,8 @@ for: around the mode, as far from one another as the density is wide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +34,10 @@ from gibbsppl.runtime.chords import (
     one_of,
     units,
 )
-from gibbsppl.runtime.concave_one import Points as PointsOfOne
-from gibbsppl.runtime.concave_one import candidate, log_concave_one
 from gibbsppl.runtime.concave_search import blindly_sought, first_of, sought
+from gibbsppl.runtime.loops.concave import NO_START, concave_next, concave_start
+from gibbsppl.runtime.loops.concave_points import ASKED, FOUND, NOT_CONCAVE_THERE, START
+from gibbsppl.runtime.moves import Width, with_widths_there
 from gibbsppl.runtime.selections import Move, by_colour, one_by_one
 from gibbsppl.runtime.types import (
     Flags,
@@ -51,6 +53,12 @@ from gibbsppl.runtime.types import (
 # So many first points are searched for without a look at the hull.
 BLIND = 4
 
+# What kernels say, with the place that they cannot put into a message.
+PLACES: Mapping[str, tuple[Callable[[float], str], int]] = {
+    NO_START: (no_start, START),
+    NOT_CONCAVE_THERE: (not_concave, ASKED),
+}
+
 # So few elements are drawn on plain numbers.
 FEW = 12
 
@@ -62,26 +70,38 @@ def log_concave(
     start: Numbers,
     lower: Numbers = -np.inf,
     upper: Numbers = np.inf,
+    width: Width | None = None,
 ) -> Numbers:
     """One draw of every element, exact and independent of the start.
 
     ``log_density`` maps an array like ``start`` to one log density per element, concave between
     the bounds; elements are independent. The start may be far in a tail, or beyond where the log
-    density is finite: it overflows where the value was drawn for other parameters.
+    density is finite: it overflows where the value was drawn for other parameters. What is learnt
+    of how far draws are apart (``width``) tells where to look first, and nothing else.
 
     >>> rng = np.random.default_rng(1)
     >>> log_concave(rng, lambda x: -x, np.array([1.0, 1e6]), lower=0.0).shape
     (2,)
     """
     start = np.asarray(start, dtype=float)
+    ends = (lower, upper, 0.0 if width is None else width.value)
     if start.size == 1:
-        return _only_one(rng, log_density, start, lower, upper)
-    ends = [np.broadcast_to(b, start.shape).ravel() for b in (lower, upper)]
-    return _log_concave_batch(rng, log_density, start, *ends)[()]
+        new = _only_one(rng, log_density, start, *ends)
+    else:
+        of_each = [np.broadcast_to(b, start.shape).ravel() for b in ends]
+        new = _log_concave_batch(rng, log_density, start, *of_each)[()]
+    if width is not None:
+        width.learn(np.abs(new - start))
+    return new
 
 
 def _only_one(
-    rng: Generator, log_density: LogDensity, start: Floats, lower: Numbers, upper: Numbers
+    rng: Generator,
+    log_density: LogDensity,
+    start: Floats,
+    lower: Numbers,
+    upper: Numbers,
+    width: Numbers,
 ) -> Numbers:
     """A draw of the only element of an array, which may have any shape."""
     shape = start.shape
@@ -89,9 +109,34 @@ def _only_one(
         of_one = _of_one(lambda x: np.ravel(log_density(np.full(shape, x)))[0])
     else:
         of_one = _of_one(log_density)
-    lower, upper = (float(np.asarray(b).item()) for b in (lower, upper))
-    x = log_concave_one(rng, of_one, start.item(), lower, upper)
+    ends = (float(np.asarray(b).item()) for b in (lower, upper, width))
+    x = log_concave_one(rng, of_one, start.item(), *ends)
     return np.full(shape, x) if shape else np.float64(x)
+
+
+def log_concave_one(
+    rng: Generator,
+    log_density: Callable[[float], float],
+    start: float,
+    lower: float,
+    upper: float,
+    width: float = 0.0,
+) -> float:
+    """One draw between the bounds, by the kernels of loops; ``log_density`` is not infinite."""
+    work: Any = {}
+    concave_start(work, start, lower, upper, width)
+    while _goes_on(rng, work):
+        work[FOUND] = log_density(work[ASKED])
+    return float(work[ASKED])
+
+
+def _goes_on(rng: Generator, work: Any) -> bool:
+    """Whether a log density is asked for; errors tell the place, too."""
+    try:
+        return concave_next(rng, work)
+    except RunError as error:
+        told, at = PLACES.get(str(error), (None, ASKED))
+        raise RunError(str(error) if told is None else told(work[at])) from None
 
 
 def _of_one(log_density: LogDensity) -> Callable[[float], float]:
@@ -111,18 +156,25 @@ def _infinite(x: float) -> str:
 
 
 def _log_concave_batch(
-    rng: Generator, log_density: LogDensity, start: Floats, lower: Floats, upper: Floats
+    rng: Generator,
+    log_density: LogDensity,
+    start: Floats,
+    lower: Floats,
+    upper: Floats,
+    width: Floats,
 ) -> Floats:
     """One draw of every element, with their points side by side in columns."""
     new = start.ravel().copy()
     of_elements = _of_elements(new, start.shape, log_density)
+    if new.size <= FEW:
+        new[:] = _in_lockstep(rng, of_elements, new, lower, upper, width)
+        return new.reshape(start.shape)
     elements = np.arange(new.size)
     points = _first_point(of_elements, new, lower, upper)
-    done = 0
-    while elements.size > FEW:
-        if done == ROUNDS:
-            raise RunError(NONE_ACCEPTED)
-        x, height, unit = _candidates(rng, points, done)
+    size = np.abs(points.x[1])
+    step = np.where(width / 3 > 64 * np.spacing(size), width / 3, np.fmax(1.0, size) / 2)
+    for done in range(ROUNDS):
+        x, height, unit = _candidates(rng, points, done, step[elements])
         found = of_elements(elements, x)
         accepted = found >= height - unit * rng.standard_exponential(x.size)
         if accepted.any():
@@ -132,41 +184,33 @@ def _log_concave_batch(
             rest = np.flatnonzero(~accepted)
             elements, x, found = elements[rest], x[rest], found[rest]
             points = points.only(rest)
+            if not elements.size:
+                return new.reshape(start.shape)
         points = _taken_in(points, x, found)
-        done += 1
-    _draw_the_last(rng, of_elements, new, dict(zip(elements, _columns(points), strict=True)), done)
-    return new.reshape(start.shape)
-
-
-def _draw_the_last(
-    rng: Generator,
-    log_density: Callable[[Ints, Floats], Floats],
-    new: Floats,
-    rest: dict[np.intp, PointsOfOne],
-    done: int,
-) -> None:
-    """Put draws of a few elements into the array, after so many rounds."""
-    for more in range(done, ROUNDS):
-        if not rest:
-            return
-        tried = [candidate(rng, points, more) for points in rest.values()]
-        found = log_density(np.array([*rest]), np.array([x for x, *_ in tried]))
-        for e, (x, height, unit), f in zip([*rest], tried, found.tolist(), strict=True):
-            level = height - unit * rng.standard_exponential()
-            if f < level or f > height > -np.inf:
-                rest[e].take_in(x, f)
-            if f >= level:
-                new[e] = x
-                del rest[e]
     raise RunError(NONE_ACCEPTED)
 
 
-def _columns(points: Points) -> list[PointsOfOne]:
-    """The points of each element, on plain numbers."""
-    return [
-        PointsOfOne(x[1 : n + 1].tolist(), f[1 : n + 1].tolist(), float(x[0]), float(x[-1]))
-        for x, f, n in zip(points.x.T, points.log_density.T, points.number, strict=True)
-    ]
+def _in_lockstep(
+    rng: Generator,
+    log_density: Callable[[Ints, Floats], Floats],
+    start: Floats,
+    lower: Floats,
+    upper: Floats,
+    width: Floats,
+) -> list[float]:
+    """One draw of each of a few elements, by the kernels of loops, all evaluated together."""
+    works: list[Any] = [{} for _ in start]
+    for work, *numbers in zip(
+        works, *(a.tolist() for a in (start, lower, upper, width)), strict=True
+    ):
+        concave_start(work, *numbers)
+    asked = [e for e, work in enumerate(works) if _goes_on(rng, work)]
+    while asked:
+        found = log_density(np.array(asked), np.array([works[e][ASKED] for e in asked]))
+        for e, f in zip(asked, found.tolist(), strict=True):
+            works[e][FOUND] = f
+        asked = [e for e in asked if _goes_on(rng, works[e])]
+    return [float(work[ASKED]) for work in works]
 
 
 def _of_elements(
@@ -258,7 +302,7 @@ def _of_rounded_places(x: Floats, f: Floats) -> Floats:
 
 
 def _candidates(
-    rng: Generator, points: Points, done: int
+    rng: Generator, points: Points, done: int, step: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """The next point of each element, the height of the hull there, and the unit of heights.
 
@@ -268,21 +312,24 @@ def _candidates(
     if done >= BLIND and points.number.max() > 2:
         _require_concave(points)
     unit = units(points, done)
-    x, height = _candidates_in(rng, points.in_units(unit) if unit.max() > 1 else points, done)
+    own = points.in_units(unit) if unit.max() > 1 else points
+    x, height = _candidates_in(rng, own, done, step)
     return x, height * unit, unit
 
 
-def _candidates_in(rng: Generator, points: Points, done: int) -> tuple[Floats, Floats]:
+def _candidates_in(
+    rng: Generator, points: Points, done: int, step: Floats
+) -> tuple[Floats, Floats]:
     """The next point and the height of the hull there, with heights in units."""
     if done < BLIND:
-        return blindly_sought(points, done), np.full(points.number.shape, np.inf)
+        return blindly_sought(points, done, step), np.full(points.number.shape, np.inf)
     x, height = np.empty(points.number.shape), np.empty(points.number.shape)
     known = np.zeros(x.shape, dtype=bool)
     for block in points.blocks(BLOCK):
         x[block], height[block], known[block] = _drawn(rng, points.only(block))
     if not known.all():
         rest = np.flatnonzero(~known)
-        found = sought(points.only(rest), done)
+        found = sought(points.only(rest), done, step[rest])
         x[rest] = first_of(found, x[rest])
         height[rest] = np.where(np.isnan(found), height[rest], np.inf)
         few = rest[np.isnan(found) & (points.number[rest] < 3)]
@@ -305,9 +352,17 @@ def log_concave_part(
     log_density: LogDensity,
     lower: Numbers = -np.inf,
     upper: Numbers = np.inf,
+    width: Width | None = None,
 ) -> Floats:
-    """The array with draws of the elements at an index; ``log_density`` maps the whole array."""
-    return log_concave_colours(rng, x, log_density, (at,), lower, upper)
+    """The array with draws of the elements at an index; ``log_density`` maps the whole array.
+
+    The ``width`` is of these elements.
+    """
+
+    def drawn(_at: Index, own: Floats, density: LogDensity, low: Floats, high: Floats) -> Values:
+        return log_concave(rng, density, own, low, high, width)
+
+    return np.asarray(by_colour(x, (at,), log_density, (lower, upper), drawn), dtype=float)
 
 
 def log_concave_elements(
@@ -317,9 +372,10 @@ def log_concave_elements(
     positions: Iterable[tuple[int, ...]],
     lower: Numbers = -np.inf,
     upper: Numbers = np.inf,
+    width: Width | None = None,
 ) -> Floats:
     """The array with its elements drawn in turn; ``log_density`` maps an array to one number."""
-    drawn = one_by_one(x, positions, log_density, (lower, upper), _drawn_by(rng))
+    drawn = one_by_one(x, positions, log_density, (lower, upper), _drawn_by(rng, width))
     return np.asarray(drawn, dtype=float)
 
 
@@ -330,16 +386,19 @@ def log_concave_colours(
     colours: Iterable[Index],
     lower: Numbers = -np.inf,
     upper: Numbers = np.inf,
+    width: Width | None = None,
 ) -> Floats:
     """The array with the elements of one colour drawn after the other."""
-    drawn = by_colour(x, colours, log_density, (lower, upper), _drawn_by(rng))
+    drawn = by_colour(x, colours, log_density, (lower, upper), _drawn_by(rng, width))
     return np.asarray(drawn, dtype=float)
 
 
-def _drawn_by(rng: Generator) -> Move:
-    """The draw of the elements at an index."""
+def _drawn_by(rng: Generator, width: Width | None) -> Move:
+    """The draw of the elements at an index, with the widths there."""
 
-    def drawn(_at: Index, own: Floats, density: LogDensity, low: Floats, high: Floats) -> Values:
-        return log_concave(rng, density, own, low, high)
+    def drawn(
+        own: Floats, density: LogDensity, low: Floats, high: Floats, there: Width | None = None
+    ) -> Values:
+        return log_concave(rng, density, own, low, high, there)
 
-    return drawn
+    return with_widths_there(width, drawn) if width is not None else lambda _, *rest: drawn(*rest)

@@ -27,23 +27,24 @@ from gibbsppl.runtime.types import Floats
 BESIDE = 0.2
 
 
-def blindly_sought(points: Points, done: int) -> Floats:
+def blindly_sought(points: Points, done: int, step: Floats) -> Floats:
     """A point beside the known points, or around a parabola's mode; else a known point."""
-    choices = [_few(points)] if points.number.min() < 3 else []
+    choices = [_few(points, step)] if points.number.min() < 3 else []
     if points.number.max() > 2:
         choices.append(_apart(points, 4.0 ** (done + 1), BESIDE))
     return first_of(*choices, points.x[1])
 
 
-def sought(points: Points, done: int) -> Floats:
+def sought(points: Points, done: int, step: Floats) -> Floats:
     """A point that makes the hull better, nan where a draw from it is as good as any."""
     growth = min(4.0 ** (done + 1), 1e100)
     if done < PARABOLAS or done % 3 == 0:
         refined = _apart(points, growth)
     else:
         refined = _split(points, leave_ends=done % 3 == 1)
-    more = first_of(_farther(points, growth), refined)
-    found = np.where(points.number > 2, more, _few(points)) if points.number.min() < 3 else more
+    found = first_of(_farther(points, growth), refined)
+    if points.number.min() < 3:
+        found = np.where(points.number > 2, found, _few(points, step))
     if np.any(np.abs(found) > FARTHEST):
         raise RunError(IMPROPER)
     return found
@@ -57,11 +58,14 @@ def first_of(*choices: Floats) -> Floats:
     return found
 
 
-def _few(points: Points) -> Floats:
-    """A further point for elements with fewer than three points; NaN elsewhere."""
+def _few(points: Points, step: Floats) -> Floats:
+    """A further point for elements with fewer than three points; NaN elsewhere.
+
+    The first is a step away.
+    """
     (first, last), number = points.outer(), points.number
     room = np.stack([first - points.x[0], points.x[-1] - last])
-    step = np.where(number > 1, last - first, np.maximum(1, np.abs(first)) / 2)
+    step = np.where(number > 1, last - first, step)
     step = np.where(step < room / 2, step, room / 8)
     possible = room > 64 * np.spacing(np.abs(np.stack([first, last])))
     right = possible[1] & ((number == 1) | ~possible[0])

@@ -22,11 +22,11 @@ from gibbsppl.runtime.types import Flags, Ints
 Kind = Literal["blocks", "band", "sparse"]
 
 # Up to this many elements, one dense matrix is faster than any layout that uses zeros.
-DENSE = 48
+DENSE = 16
 # Up to so many elements and pairs, Python orders them in less time than scipy.sparse is imported.
 FEW = 10_000
 # The cost of a call, as the multiplications that would take the same time.
-OVERHEAD = 5e4
+OVERHEAD = 2e3
 # A factor of more entries than this is not made without being asked for.
 MOST_ENTRIES = 2e7
 # Nor one that takes more multiplications than this: about as many as a second has.

@@ -101,11 +101,13 @@ def _are_near(sizes: Any) -> Any:
     return ((sizes > 1 / FAR) | (sizes == 0)) & (sizes < FAR)
 
 
-def width_of(s: TunedState, name: str, shape: tuple[int, ...]) -> Width:
-    """The width of a step's slices, kept in the state under ``"~name"``."""
+def width_of(
+    s: TunedState, name: str, shape: tuple[int, ...], first: float = 1.0
+) -> Width:
+    """The width of a step's slices, kept in the state under ``"~name"``; the ``first`` is given."""
     key = "~" + name
     if key not in s:
-        s[key] = Width(np.ones(shape), adapting="~" not in s)
+        s[key] = Width(np.full(shape, first), adapting="~" not in s)
     width: Width = s[key]
     return width
 
@@ -340,10 +342,8 @@ def slice_elements(  # noqa: PLR0913  (as generated code calls it)
     whole: bool = False,
 ) -> Array:
     """Slice moves of the elements in turn; ``log_density`` maps an array to one number."""
-    moved = _with_own_width(rng, width, whole)
-    new = one_by_one(x, positions, log_density, (lower, upper), moved)
-    width.moves += width.adapting
-    return new
+    moved = with_widths_there(width, _moved_by(rng, whole))
+    return one_by_one(x, positions, log_density, (lower, upper), moved)
 
 
 def slice_colours(  # noqa: PLR0913  (as generated code calls it)
@@ -358,22 +358,30 @@ def slice_colours(  # noqa: PLR0913  (as generated code calls it)
     whole: bool = False,
 ) -> Array:
     """Slice moves of all elements of one colour after the other; ``log_density`` is of each."""
-    moved = _with_own_width(rng, width, whole)
-    new = by_colour(x, colours, log_density, (lower, upper), moved)
-    width.moves += width.adapting
-    return new
+    moved = with_widths_there(width, _moved_by(rng, whole))
+    return by_colour(x, colours, log_density, (lower, upper), moved)
 
 
 def _move_of(whole: bool) -> Callable[..., Values]:
     return slice_integers if whole else slice_batch
 
 
-def _with_own_width(rng: Generator, width: Width, whole: bool) -> Move:
-    """Slice moves, those at each index with the widths there."""
+def _moved_by(rng: Generator, whole: bool) -> Callable[..., Values]:
+    """A slice move of values by their log density, both bounds and their widths."""
+
+    def moved(own: Array, density: LogDensity, low: Array, high: Array, there: Width) -> Values:
+        return _move_of(whole)(rng, own, density, there, low, high)
+
+    return moved
+
+
+def with_widths_there(width: Width, move: Callable[..., Values]) -> Move:
+    """A move of the elements at each index in turn, with the widths there: for one sweep."""
+    width.moves += width.adapting
 
     def moved(at: Index, own: Array, density: LogDensity, low: Array, high: Array) -> Values:
-        there = Width(width.value[at], width.moves, width.adapting)
-        new = _move_of(whole)(rng, own, density, there, low, high)
+        there = Width(width.value[at], width.moves - width.adapting, width.adapting)
+        new = move(own, density, low, high, there)
         width.value[at] = there.value
         return new
 

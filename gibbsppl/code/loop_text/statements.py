@@ -81,7 +81,9 @@ PROTOCOLS: Mapping[str, Protocol] = {
         told=("swap_taken", "swap_density", "swap_made"),
         of_vectors=True,
     ),
-    "concave": Protocol("concave_work", "concave_start", "concave_next"),
+    "concave": Protocol(
+        "concave_work", "concave_start", "concave_next", told=("concave_distance",)
+    ),
     "slice": Protocol("slice_work", "slice_start", "slice_next", told=("slice_distance",)),
     "walk": Protocol(
         "walk_work", "walk_start", "walk_next", told=("walk_taken", "walk_probability")

@@ -24,7 +24,7 @@ from gibbsppl.code.lowering.selections import (
     length_of,
     selection,
 )
-from gibbsppl.code.lowering.tied import Slices, lower_tied
+from gibbsppl.code.lowering.tied import LearntWidth, lower_tied
 from gibbsppl.code.lowering.vector_walks import lower_vector_walk
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.runtime.tuning import (
@@ -42,25 +42,41 @@ from gibbsppl.runtime.walks import ONE as ONE_ELEMENT
 from gibbsppl.schedule.kinds import DensityDraw
 
 
+def lower_concave(w: Workshop, step: DensityDraw) -> None:
+    """A draw of each element by adaptive rejection."""
+    chosen = selection(w, step)
+    _lower_with_width(w, step, "concave", _learnt_width(w, step, chosen, start=0.0))
+
+
 def lower_slice(w: Workshop, step: DensityDraw, line: str = "") -> None:
     """A slice move of each element; of tied entries along lines of a name."""
     is_tied = step.statement.support.is_tied
     chosen = elements_in_turn(w, step) if is_tied else selection(w, step)
-    here = _by_element(w, step, chosen, width_of(step.name), start=1.0)
+    learnt = _learnt_width(w, step, chosen, start=1.0)
+    if is_tied:
+        lower_tied(w, step, chosen, line, learnt)
+        return
+    kernel = "slice_whole" if step.statement.support.is_discrete else "slice"
+    _lower_with_width(w, step, kernel, learnt)
+
+
+def _lower_with_width(w: Workshop, step: DensityDraw, kernel: str, learnt: LearntWidth) -> None:
+    """A draw or a move of each element, with a width, by which it tells how far it went."""
+    before = (Let(learnt.distance, (), ZERO),)
+    more, outputs = (Argument(learnt.width),), (learnt.distance,)
+    around = (before, (learnt.learnt,))
+    lower_by_density(w, step, kernel, more=more, outputs=outputs, around=around)
+
+
+def _learnt_width(w: Workshop, step: DensityDraw, chosen: Selection, start: float) -> LearntWidth:
+    """The width of each element, and how it is learnt from distances in warm-up."""
+    here = _by_element(w, step, chosen, width_of(step.name), start=start)
     adapting = w.tuning(ADAPTING, kind="int")
     count = w.tuning(moves_of(step.name), kind="int")
     w.add(Store(count, total([count, adapting])))
     distance = w.fresh("distance")
     learnt = Apply("width_learnt", (here, count, Element(distance)))
-    after = (_learnt(here, learnt, adapting),)
-    if is_tied:
-        lower_tied(w, step, chosen, line, Slices(here, distance, after[0]))
-        return
-    kernel = "slice_whole" if step.statement.support.is_discrete else "slice"
-    before = (Let(distance, (), ZERO),)
-    lower_by_density(
-        w, step, kernel, more=(Argument(here),), outputs=(distance,), around=(before, after)
-    )
+    return LearntWidth(here, distance, _learnt(here, learnt, adapting))
 
 
 def lower_walk(w: Workshop, step: DensityDraw, scale: float | None, target: float | None) -> None:

@@ -24,8 +24,8 @@ from gibbsppl.schedule.kinds import DensityDraw
 
 
 @dataclass(frozen=True, slots=True)
-class Slices:
-    """The width of the slices of an entry, how far they go, and what is learnt from that."""
+class LearntWidth:
+    """The width of a move or draw, how far it goes, and what is learnt from that."""
 
     width: Element
     distance: str
@@ -33,7 +33,7 @@ class Slices:
 
 
 def lower_tied(
-    w: Workshop, step: DensityDraw, chosen: Selection, line: str, slices: Slices
+    w: Workshop, step: DensityDraw, chosen: Selection, line: str, learnt: LearntWidth
 ) -> None:
     """A move of each entry chosen along a line, whose kernels have that name."""
     array, event = step.variables[0], event_dims(step.statement)
@@ -48,7 +48,7 @@ def lower_tied(
             w.add(Let(drawn, (), ZERO, type="int"))
             w.add(Draw((Element(drawn),), "partner", (Argument(other), Argument(own[0].stop))))
             places = (other, Element(drawn))
-        w.add(*_moved(w, step, line, whole, own, places, slices))
+        w.add(*_moved(w, step, line, whole, own, places, learnt))
 
 
 def _moved(
@@ -58,7 +58,7 @@ def _moved(
     whole: Element,
     own: tuple[Span, ...],
     places: tuple[Expr, Expr],
-    slices: Slices,
+    learnt: LearntWidth,
 ) -> list[Statement]:
     """The move of one entry together with others of its value."""
     array = step.variables[0]
@@ -83,19 +83,19 @@ def _moved(
     )
     density = Density(candidate, total([density_of_all(w, step), Element(slope)]), body)
     kernel = "slice_whole" if step.statement.support.is_discrete else "slice"
-    arguments = tuple(map(Argument, (ZERO, low, high, slices.width)))
-    targets = (Element(drawn), Element(slices.distance))
+    arguments = tuple(map(Argument, (ZERO, low, high, learnt.width)))
+    targets = (Element(drawn), Element(learnt.distance))
     told = Element(ends, (Position(three.dim),))
     move = (
         Let(drawn, (), ZERO, is_empty=True),
         Draw(targets, kernel, arguments, density=density, note=step.name),
         along(Element(drawn)),
-        slices.learnt,
+        learnt.learnt,
     )
     return [
         Let(before, own, whole),
         Let(ends, (three,), ZERO),
-        Let(slices.distance, (), ZERO),
+        Let(learnt.distance, (), ZERO),
         Draw((told,), f"{line}_ends", (value, *entries), own=(three,), is_random=False),
         Choice(Element(ends, (ZERO,)), ((), move)),
     ]

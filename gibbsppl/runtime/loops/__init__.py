@@ -4,10 +4,11 @@
   `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws (also `sparse`, `by_rows`,
   and their `averages`), `labels`, label `chains`, labels by `blocks`, many labels by `buckets`,
   labels and counts by `weights`; the `units` of a scan, and parts of a mixture
-- by log densities, which the caller evaluates: `concave` (`concave_points`, `concave_search`,
-  `concave_hull`), `slices` (along lines of `tied` entries), `walks`, `vector_walks`, `swaps`,
-  `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`, `spreads`), `trajectories`
-  by gradients, of `hamiltonian` steps; decisions about `corrected` joint draws
+- by log densities, which the caller evaluates: `concave` (`concave_four`, `concave_points`,
+  `concave_search`, `concave_hull`), `slices` (along lines of `tied` entries), `walks`,
+  `vector_walks`, `swaps`, `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`,
+  `spreads`), `trajectories` by gradients, of `hamiltonian` steps; decisions about `corrected`
+  joint draws
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
   `passage`, `stirling`, `log_chi` and `normalisers`; `elementary` ones; `copies` of vectors
 

@@ -1,13 +1,14 @@
 """Exact draws from one log-concave density, which the caller evaluates where it is asked to.
 
-The algorithm of `gibbsppl.runtime.concave_one`, with the same random numbers. No function is passed
-to a kernel: compiled once, it serves all models::
+Adaptive rejection after Gilks (1992, Bayesian Statistics 4, 641-649), as in
+`gibbsppl.runtime.concave`. No function is passed to a kernel: compiled once, it serves all models::
 
     work = concave_work()
-    concave_start(work, x, lower, upper)
+    concave_start(work, x, lower, upper, width)
     while concave_next(rng, work):
         work[1] = ...  # the log density at work[0]
     x = work[0]
+    width = width_learnt(width, draws, concave_distance(work))  # (in warm-up)
 
 What is not a number, or as good as -inf, counts as -inf.
 """
@@ -15,7 +16,7 @@ What is not a number, or as good as -inf, counts as -inf.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import copysign, inf, isnan
+from math import copysign, inf, isnan, ldexp
 
 import numpy as np
 
@@ -24,10 +25,21 @@ from gibbsppl.runtime.chords import FARTHEST, IMPROPER, KNOWN, LOWEST, NONE_ACCE
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import kernel
+from .concave_four import (
+    CANDIDATES,
+    IS_ASKED,
+    NO_HULL,
+    below_four,
+    keep_highest,
+    next_of_four,
+    put_in,
+)
 from .concave_hull import drawn_from, make_hull
 from .concave_points import (
     ASKED,
+    CANDIDATE,
     CHORDS,
+    DISTANCE,
     DONE,
     FOUND,
     HEIGHT,
@@ -36,6 +48,7 @@ from .concave_points import (
     LOWER,
     MASS,
     NUMBER,
+    SCALE,
     SIDE,
     SIZE,
     STAGE,
@@ -43,7 +56,6 @@ from .concave_points import (
     STEP,
     UPPER,
     F,
-    X,
     at,
     chord_at,
     spacing,
@@ -60,7 +72,8 @@ APART: Mapping[str, str] = {
 BLIND = 4
 
 # Stages: nothing is asked yet; a first point is searched for; a candidate waits for its density.
-STARTED, SEARCHING, TRYING = 0.0, 1.0, 2.0
+# Before that, where a scale is known: one of the first four points, and a candidate below these.
+STARTED, SEARCHING, TRYING, FOUR, BELOW = 0.0, 1.0, 2.0, 3.0, 4.0
 
 NO_START = "no finite log density at the start."
 INFINITE = "the log density is infinite."
@@ -73,11 +86,16 @@ def concave_work() -> Floats:
 
 
 @kernel
-def concave_start(work: Floats, x: float, lower: float, upper: float) -> None:
-    """Begin a draw between the bounds, independent of the start ``x``."""
+def concave_start(work: Floats, x: float, lower: float, upper: float, width: float) -> None:
+    """Begin a draw between the bounds, independent of the start ``x`` and of the width.
+
+    It takes fewest rounds if the start is a draw from a density like this one, and the width three
+    times the mean distance of such draws, as it is learnt; a width of 0 is one that is not known.
+    """
     work[START] = x
     work[LOWER] = lower
     work[UPPER] = upper
+    work[SCALE] = width / 3
     work[STAGE] = STARTED
     work[NUMBER] = 0.0
     work[DONE] = 0.0
@@ -86,6 +104,15 @@ def concave_start(work: Floats, x: float, lower: float, upper: float) -> None:
 @kernel
 def concave_next(rng: Generator, work: Floats) -> bool:
     """Whether a log density is asked for, at ``work[0]``; if not, the draw is there."""
+    if _is_asked(rng, work):
+        return True
+    work[DISTANCE] = abs(at(work, ASKED) - at(work, START))
+    return False
+
+
+@kernel
+def _is_asked(rng: Generator, work: Floats) -> bool:
+    """The same, after the log density that was asked for."""
     stage = work[STAGE]
     if stage == STARTED:
         return _first_asked(work)
@@ -93,19 +120,53 @@ def concave_next(rng: Generator, work: Floats) -> bool:
     if stage == SEARCHING:
         if found == -inf:
             return _further_asked(work)
-        work[X] = x
-        work[F] = found
-        work[NUMBER] = 1.0
-        work[STAGE] = TRYING
+        put_in(work, x, found)
+        work[STAGE] = FOUR if work[SCALE] > 0 else TRYING
+    elif stage == FOUR:
+        if found > -inf:
+            put_in(work, x, found)
+        else:
+            take_in(work, x, found)
+            work[STAGE] = TRYING
     else:
         level, height = at(work, LEVEL), at(work, HEIGHT)
+        if stage == BELOW:
+            work[CANDIDATE] += 1
         # (above the hull: to see that it is not concave)
-        if found < level or found > height:
+        if (found < level and (stage == TRYING or work[CANDIDATE] == CANDIDATES)) or found > height:
             take_in(work, x, found)
         if found >= level:
             return False
         work[DONE] += 1
+    return _next_asked(rng, work)
+
+
+@kernel
+def _next_asked(rng: Generator, work: Floats) -> bool:
+    """Whether the log density at the next place is asked for; if not, that is the draw."""
+    if work[STAGE] == FOUR and work[NUMBER] < 4:
+        place = next_of_four(work)
+        if not isnan(place):
+            work[ASKED] = place
+            return True
+        if work[NUMBER] == 3:
+            keep_highest(work)
+        work[STAGE] = TRYING
+    if work[STAGE] == FOUR:
+        work[STAGE] = BELOW
+        work[CANDIDATE] = 0.0
+    if work[STAGE] == BELOW and work[CANDIDATE] < CANDIDATES:
+        next_one = below_four(rng, work)
+        if next_one != NO_HULL:
+            return next_one == IS_ASKED
+    work[STAGE] = TRYING
     return _candidate_asked(rng, work)
+
+
+@kernel
+def concave_distance(work: Floats) -> float:
+    """How far the draw is from the start, for what is learnt about widths."""
+    return at(work, DISTANCE)
 
 
 @kernel
@@ -182,7 +243,7 @@ def _candidate_in_units(
     rng: Generator, work: Floats, f: int, done: int
 ) -> tuple[float, float]:
     """The next point, and the height of the hull there, in the units of heights at ``f``."""
-    growth, n = min(4.0 ** (done + 1), 1e100), int(work[NUMBER])
+    growth, n = min(ldexp(1.0, 2 * min(done, 200) + 2), 1e100), int(work[NUMBER])
     if n < 3:
         x = few(work)
         return (one_of(rng, work, f), -inf) if isnan(x) else (x, inf)

@@ -1,7 +1,7 @@
 """Points of one concave function in an array of numbers, sorted, and the array's layout.
 
-What `gibbsppl.runtime.concave_one` has in objects and lists is kept here between two evaluations of
-the log density. Where no point is found, functions return nan.
+They are kept here between two evaluations of the log density. Where no point is found, functions
+return nan.
 """
 
 from __future__ import annotations
@@ -23,13 +23,17 @@ LOWER, UPPER, START, STEP, SIDE = 2, 3, 4, 5, 6
 # What comes next; how many points are known, how many rounds done; the candidate's level in the
 # slice below the hull, and the hull there.
 STAGE, NUMBER, DONE, LEVEL, HEIGHT = 7, 8, 9, 10, 11
-# Of the hull: its number of pieces, the highest log density, the integrals of the chords and of it.
-PIECES, HIGHEST, CHORDS, MASS = 12, 13, 14, 15
+# Of the hull: where its pieces end, the highest log density, the integrals of the chords and of it.
+BEHIND, HIGHEST, CHORDS, MASS = 18, 13, 14, 15
+# How wide the density is thought to be (0 if that is not known); candidates below four points.
+SCALE, CANDIDATE = 16, 17
+# How far the draw is from the start (where slices have it, too).
+DISTANCE = 12
 # Each round adds a point at most.
 ROOM = ROUNDS + 4
-# Points, log densities, and these in other units; heights relative to the highest, their errors.
-X = 16
-F, IN_UNITS, RELATIVE, ERROR = X + ROOM, X + 2 * ROOM, X + 3 * ROOM, X + 4 * ROOM
+# Points, log densities, and these in other units; heights above the highest, their exponentials.
+X = 19
+F, IN_UNITS, ABOVE, EXPONENTIAL = X + ROOM, X + 2 * ROOM, X + 3 * ROOM, X + 4 * ROOM
 # Bounds on the slopes between points.
 STEEP, FLATTER = X + 5 * ROOM, X + 6 * ROOM
 # Pieces of the hull, so many numbers each.
@@ -52,10 +56,10 @@ def spacing(x: float) -> float:
 
 
 @kernel
-def highest_of(work: Floats, f: int) -> float:
-    """The highest of the log densities that begin at ``f``."""
+def highest_of(work: Floats, f: int, n: int) -> float:
+    """The highest of so many log densities that begin at ``f``."""
     highest = at(work, f)
-    for i in range(1, int(work[NUMBER])):
+    for i in range(1, n):
         highest = max(highest, at(work, f + i))
     return highest
 
@@ -63,7 +67,8 @@ def highest_of(work: Floats, f: int) -> float:
 @kernel
 def unit_of(work: Floats, done: int) -> float:
     """The least difference of height that can be known: 1, or more if heights are very large."""
-    return max(1.0, UNIT * 2.0 ** (done // PATIENCE) * abs(highest_of(work, F)))
+    doubled = 1.0 if done < PATIENCE else 2.0 ** (done // PATIENCE)
+    return max(1.0, UNIT * doubled * abs(highest_of(work, F, int(work[NUMBER]))))
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The search for points of one concave function: around its mode, and far enough apart.
 
-As in `gibbsppl.runtime.concave_one`; the layout of the array is that of `concave_points`. Log
-densities begin at ``f``: those found, or the same in other units.
+The layout of the array is that of `concave_points`. Log densities begin at ``f``: those found, or
+the same in other units.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gibbsppl.runtime.types import Floats, Generator
 
 from . import kernel
 from .concave_hull import error_of, fullest_interval
-from .concave_points import LOWER, NUMBER, UPPER, X, at, highest_of, spacing
+from .concave_points import LOWER, NUMBER, SCALE, UPPER, X, at, highest_of, spacing
 
 
 @kernel
@@ -25,7 +25,8 @@ def few(work: Floats) -> float:
     """A further point beside fewer than three points; nan if no float is left."""
     first, last = at(work, X), at(work, X + int(work[NUMBER]) - 1)
     left, right = first - at(work, LOWER), at(work, UPPER) - last
-    step = last - first if last > first else max(1.0, abs(first)) / 2
+    step = last - first if last > first else at(work, SCALE)
+    step = step if step > 64 * spacing(first) else max(1.0, abs(first)) / 2
     below, above = left > 64 * spacing(first), right > 64 * spacing(last)
     if not (below or above) and last - first < 64 * spacing(last):
         return _of_few_floats(work)
@@ -60,7 +61,8 @@ def _is_new(work: Floats, x: float) -> bool:
 @kernel
 def one_of(rng: Generator, work: Floats, f: int) -> float:
     """A draw from one point or two, for a support without other floats."""
-    n, highest = int(work[NUMBER]), highest_of(work, f)
+    n = int(work[NUMBER])
+    highest = highest_of(work, f, n)
     first = exp(at(work, f) - highest)
     weight = first + exp(at(work, f + 1) - highest) if n > 1 else first
     return at(work, X + 1) if rng.random() * weight > first else at(work, X)
@@ -83,15 +85,16 @@ def farther(work: Floats, f: int, growth: float) -> float:
 @kernel
 def _tails(work: Floats, f: int) -> tuple[bool, bool]:
     """Whether the hull has a finite integral beyond the first and beyond the last point."""
-    i, highest = int(work[NUMBER]) - 1, highest_of(work, f)
+    i = int(work[NUMBER]) - 1
+    highest = highest_of(work, f, i + 1)
     f0, f1, f2, f3 = at(work, f), at(work, f + 1), at(work, f + i - 1), at(work, f + i)
     # in the same way as the hull, to the last digit
     first = (f1 - highest) - (f0 - highest) - (error_of(f0, highest) + error_of(f1, highest))
     last = (f3 - highest) - (f2 - highest) + (error_of(f2, highest) + error_of(f3, highest))
     return (
-        not isinf(at(work, LOWER)) or first / (at(work, X + 1) - at(work, X)) > LEVEL_SLOPE,
+        not isinf(at(work, LOWER)) or first > LEVEL_SLOPE * (at(work, X + 1) - at(work, X)),
         not isinf(at(work, UPPER))
-        or last / (at(work, X + i) - at(work, X + i - 1)) < -LEVEL_SLOPE,
+        or last < -LEVEL_SLOPE * (at(work, X + i) - at(work, X + i - 1)),
     )
 
 
@@ -134,10 +137,9 @@ def apart(work: Floats, f: int, growth: float) -> float:
     """A point near the mode or a standard deviation from it, if all others are far from there."""
     first, last = at(work, X), at(work, X + int(work[NUMBER]) - 1)
     mode, sd = _parabola(work, f)
-    span = growth * (last - first)
-    low = first - min(_outwards(first - at(work, LOWER), last - first), span)
-    high = last + min(_outwards(at(work, UPPER) - last, last - first), span)
-    sd = min(sd, span)
+    low = first - _outwards(first - at(work, LOWER), last - first, growth)
+    high = last + _outwards(at(work, UPPER) - last, last - first, growth)
+    sd = min(sd, growth * (last - first))
     distance, best = FREE * sd, nan
     for step in STEPS:
         near = min(max(mode + step * sd, low), high)
@@ -157,9 +159,16 @@ def _free(work: Floats, x: float) -> float:
 
 
 @kernel
-def _outwards(room: float, span: float) -> float:
-    """How far to go from a point to the next: the half, or much less if it is very far."""
-    return sqrt(room) * sqrt(span) if room > 4 * span > 0 else room / 2
+def _outwards(room: float, span: float, growth: float) -> float:
+    """How far to go from a point to the next: the half, or much less if it is very far.
+
+    At most so many times the span.
+    """
+    if not room > 4 * span > 0:
+        return min(room / 2, growth * span)
+    if room / growth >= growth * span:
+        return growth * span
+    return min(sqrt(room) * sqrt(span), growth * span)
 
 
 @kernel
@@ -182,7 +191,7 @@ def _split(work: Floats, f: int, k: int) -> float:
     if isinf(b - a):
         return nan
     left = k > 0 and (k == n or at(work, f + k - 1) > at(work, f + k))
-    step = _outwards(b - a, a - _place(work, k - 1) if left else _place(work, k + 2) - b)
+    step = _outwards(b - a, a - _place(work, k - 1) if left else _place(work, k + 2) - b, inf)
     return a + step if left else b - step
 
 
