@@ -19,6 +19,10 @@ class CompileError(GibbspplError):
     """The model is valid, but no sampler with the settings asked for can be made."""
 
 
+class ImproperError(CompileError):
+    """A conditional that has no finite integral, whatever the values of all else."""
+
+
 class NotLoweredError(CompileError):
     """A part of a model that the array language does not have yet."""
 

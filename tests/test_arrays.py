@@ -181,7 +181,7 @@ class Interpreter:
     def drawn(self, s, at):
         """Draw at one position."""
         arguments = [self.argument(a, at) for a in s.arguments]
-        (target,) = s.targets
+        target, *_ = s.targets
         rng = (self.rng,) if s.is_random else ()
         if s.density is not None:
             found = self.by_density(s.density, arguments, at)
@@ -583,10 +583,17 @@ def by_density(body=(), value=None):
     """A draw of y by a log density with some statements, between bounds."""
     quadratic = times(Number(-1.0), call("exp", el("v")), call("**", el("new"), Number(2)))
     value = plus(quadratic, times(el("new"), el("y"))) if value is None else value
-    arguments = (Argument(ZERO), Argument(Number(-np.inf)), Argument(Number(np.inf)))
+    ends = Argument(Number(-np.inf)), Argument(Number(np.inf))
+    arguments = (Argument(ZERO), *ends, Argument(ZERO))
     return (
         Let("drawn", (), ZERO),
-        Draw((el("drawn"),), "concave", arguments, density=Density("new", value, body)),
+        Let("distance", (), ZERO),
+        Draw(
+            (el("drawn"), el("distance")),
+            "concave",
+            arguments,
+            density=Density("new", value, body),
+        ),
         Store(el("y"), el("drawn")),
     )
 

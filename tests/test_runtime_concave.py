@@ -365,7 +365,7 @@ def test_an_infinite_log_density_raises(start):
 # How often the log density is evaluated, and what is above it.
 
 
-@pytest.mark.parametrize(("width", "most"), [(None, 7.0), (Width(np.array(3.0)), 5.5)])
+@pytest.mark.parametrize(("width", "most"), [(None, 7.0), (Width(np.array(3.0)), 6.0)])
 def test_few_evaluations_are_enough(width, most):
     """Mean evaluations of one element from a start in the distribution, its width known or not."""
     rng, calls = np.random.default_rng(40), []
@@ -556,7 +556,7 @@ def test_elements_taken_for_others_are_caught(monkeypatch):
     monkeypatch.setattr(concave, "_in_lockstep", lambda *a: right(*a)[::-1])
     mean = 10.0 * np.arange(5)
     x = log_concave(np.random.default_rng(47), lambda x: -((x - mean) ** 2) / 2, mean)
-    assert stats.kstest(x - mean, stats.norm.cdf).pvalue < LEVEL
+    assert np.abs(x - mean).max() > stats.norm.isf(LEVEL / len(x))
 
 
 # Densities that are very steep, or known to few digits only.

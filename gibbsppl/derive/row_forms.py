@@ -26,7 +26,7 @@ from gibbsppl.derive.quadratic import Quadratic, degree_of
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.pieces.split import Piece
-from gibbsppl.runtime.layouts import DENSE, MOST_ENTRIES, MOST_WORK
+from gibbsppl.runtime.layouts import MODERATE, MOST_ENTRIES, MOST_WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class RowForms:
     @property
     def pays(self) -> bool:
         """Whether this is less work than the factor of the precision of all elements takes."""
-        return self.size > DENSE and self.work < self.size**3 / 6
+        return self.size > MODERATE and self.work < self.size**3 / 6
 
     @property
     def is_affordable(self) -> bool:

@@ -27,7 +27,7 @@ from gibbsppl.model.operations import Bools
 from gibbsppl.model.stand_ins import with_stand_ins
 from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.runtime.joint import Joint
-from gibbsppl.runtime.layouts import DENSE
+from gibbsppl.runtime.layouts import MODERATE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.runtime.types import LogDensity
 
@@ -337,7 +337,7 @@ def _least_of(eta_2: Floats) -> Floats:
 def _nearly_coinciding(joint: Joint, state: Values, given: Any) -> str:
     """What is said of elements that rounding cannot tell apart, in blocks of a moderate size."""
     order = joint.border + max((g.shape[1] for g in joint.layout.groups), default=0)
-    if joint.layout.kind != "blocks" or order > DENSE:
+    if joint.size > MODERATE and (joint.layout.kind != "blocks" or order > MODERATE):
         return ""  # (what is smooth along a long chain is next to nothing there, and exact)
     least, vector = joint.weakest(dict(state), given)
     if least > LEAST * order:

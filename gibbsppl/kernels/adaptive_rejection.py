@@ -83,15 +83,16 @@ class ConcaveDraw(ChangedDraw, ByDensity):
         change, chosen = self.change, selection(module, self)
         now = state if change is None else mapped(module, self, change.forward, state)
         shape = f"{state}{where}.shape" if chosen.part else module.shape(self.statement)
-        ends = f'{bounds_text(module, self)}, width=runtime.width_of(s, "{self.name}", {shape}, 0)'
+        width = [f'width = runtime.width_of(s, "{self.name}", {shape}, 0)']
+        ends = f"{bounds_text(module, self)}, width=width"
         if chosen.calls:
             function, arguments = f"log_concave_{chosen.by}", [now, call, chosen.calls]
         elif chosen.part:
             function, arguments = "log_concave_part", [now, chosen.part, call]
         else:
-            return put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{ends})")
+            return width + put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{ends})")
         drawn = f"runtime.{function}(rng, {', '.join(arguments)}{ends})"
-        return put_part(module, self, where, drawn)
+        return width + put_part(module, self, where, drawn)
 
     def lower(self, workshop: Workshop) -> None:
         """A draw of each element by its log density."""

@@ -217,6 +217,8 @@ def rate_of_scale(interwoven: NonCentred, values: Values) -> float | None:
     if others or any(np.size(values[v]) != 1 for v in interwoven.variables):
         return None
     quadratic = quadratic_of(graph, (group,), values)
+    if group.family.location_scale is None:
+        return None
     block = None if quadratic is None else normal_block(graph, quadratic, values)
     if block is None:
         return None

@@ -14,6 +14,7 @@ from typing import Any
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.errors import ImproperError
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.modal import ModalMove
@@ -118,11 +119,17 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
 
 
 def _once_more(interwoven: NonCentred, data: Mapping[str, Any]) -> Step | None:
-    """The step of a non-centred update; None if a joint draw would be too large."""
+    """The step of a non-centred update; None if a joint draw would be too large, or improper.
+
+    (Then the posterior is, of which the start of a run tells.)
+    """
     if isinstance(interwoven.conditional, Quadratic):
         step = joint_draw(interwoven.graph, interwoven.conditional, data)
         return None if isinstance(step, TooLarge) else replace(step, called=interwoven.name)
-    return maker_of(interwoven.graph)(interwoven.conditional)
+    try:
+        return maker_of(interwoven.graph)(interwoven.conditional)
+    except ImproperError:
+        return None
 
 
 def _joined(

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gibbsppl.runtime.factors import factor_of, storage_of
-from gibbsppl.runtime.layouts import DENSE, Layout, in_blocks, layout_of
+from gibbsppl.runtime.layouts import DENSE, MODERATE, Layout, in_blocks, layout_of
 from gibbsppl.runtime.places import Bounds, missing_positions
 from gibbsppl.runtime.types import (
     Array,
@@ -284,7 +284,7 @@ class Joint:
         sources, i, j = self.entries
         own = np.bincount(i[i == j], coefficients[sources[i == j]], self.size)
         unit = np.sqrt(np.maximum(-2.0 * own, np.finfo(float).tiny))
-        if self.size <= DENSE:
+        if self.size <= MODERATE:
             values, vectors = np.linalg.eigh(self.precision(given) / unit / unit[:, None])
             return float(values[0]), vectors[:, 0]
         filled = self.assembled(state, given)[1]

@@ -23,6 +23,8 @@ Kind = Literal["blocks", "band", "sparse"]
 
 # Up to this many elements, one dense matrix is faster than any layout that uses zeros.
 DENSE = 16
+# Up to so many, a matrix of all pairs of elements is no matter.
+MODERATE = 48
 # Up to so many elements and pairs, Python orders them in less time than scipy.sparse is imported.
 FEW = 10_000
 # The cost of a call, as the multiplications that would take the same time.

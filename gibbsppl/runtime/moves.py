@@ -107,7 +107,7 @@ def width_of(
     """The width of a step's slices, kept in the state under ``"~name"``; the ``first`` is given."""
     key = "~" + name
     if key not in s:
-        s[key] = Width(np.full(shape, first), adapting="~" not in s)
+        s[key] = Width(np.full(shape, first, dtype=float), adapting="~" not in s)
     width: Width = s[key]
     return width
 

@@ -29,7 +29,7 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.labels import LABEL, FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import alpha, in_place
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, ImproperError
 from gibbsppl.families import Family
 from gibbsppl.model.density import is_kept
 from gibbsppl.model.evaluation import evaluate
@@ -311,7 +311,7 @@ def _refuse_improper(
     for value in natural.domain(*etas, **known):
         if value.is_number and not 0 < float(evaluate(value, (), {}, {})) < np.inf:
             shown = ", ".join(PLAIN.text(eta) for eta in etas)
-            raise CompileError(
+            raise ImproperError(
                 f"{derived.statement.name}: the conditional would be {derived.family.name} with "
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."

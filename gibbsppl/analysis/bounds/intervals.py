@@ -9,7 +9,6 @@ between.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal
@@ -65,7 +64,7 @@ def _reciprocal(interval: Interval, *, even: bool) -> Interval:
 
 
 def _inverse(end: End, at_zero: float) -> End:
-    return at_zero if end == 0 else (ZERO if math.isinf(end) else 1 / end)
+    return at_zero if end == 0 else (ZERO if abs(end) == INF else 1 / end)
 
 
 def plus(a: Interval, b: Interval) -> Interval:
@@ -77,8 +76,17 @@ def plus(a: Interval, b: Interval) -> Interval:
 
 def times(a: Interval, b: Interval) -> Interval:
     """The product of two values."""
-    ends = [ZERO if 0 in (s, t) else s * t for s in a for t in b]
+    ends = [_product(s, t) for s in a for t in b]
     return min(ends), max(ends)
+
+
+def _product(s: End, t: End) -> End:
+    """The product of two ends: infinite ones go by signs, since no float holds some fractions."""
+    if s == 0 or t == 0:
+        return ZERO
+    if abs(s) == INF or abs(t) == INF:
+        return INF if (s > 0) == (t > 0) else -INF
+    return s * t
 
 
 def of_loggamma(argument: Interval) -> Interval:
