@@ -125,7 +125,12 @@ GIVEN = (
     (
         examples_models.orders_of_arrival,
         ("power of a sum", "working scale"),
-        {"chosen_weight": "Exponential", "skill": "Gamma"},
+        {
+            "chosen_weight": "Exponential",
+            "skill": "Gamma",
+            "chosen_weight_scale": "Weibull",
+            "chosen_weight_scale_with_chosen_weight": "ModifiedHalfNormal",
+        },
     ),
     (
         examples_positive.degrees_of_freedom,
