@@ -165,10 +165,10 @@ def together_with_widths(rng, log_density, start, *bounds):
     return x
 
 
-def one_after_another(rng, log_density, start, *bounds, count=ONES):
+def one_after_another(rng, log_density, start, *bounds, count=None):
     """Each from the one before, with the width that all before have told."""
     width, x, found = Width(np.zeros(())), np.float64(start), []
-    for _ in range(count):
+    for _ in range(count or ONES):
         x = log_concave(rng, log_density, x, *bounds, width=width)
         found.append(x)
     return np.array(found)
@@ -192,14 +192,19 @@ WAYS = (
     together,
     one_at_a_time,
     a_few_at_a_time,
-    together_with_widths,
-    one_after_another,
-    with_wrong_widths,
-    many_with_wrong_widths,
+    *(
+        pytest.param(way, marks=pytest.mark.slow)
+        for way in (
+            one_after_another,
+            together_with_widths,
+            with_wrong_widths,
+            many_with_wrong_widths,
+        )
+    ),
 )
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS[:3], one_after_another, *WAYS[4:]])
 @pytest.mark.parametrize("name", CASES)
 def test_draws_follow_the_distribution(name, way):
     cdf, log_density, start, (lower, upper) = CASES[name]

@@ -257,7 +257,7 @@ KERNELS: Mapping[str, Kernel] = {
     **{name: _number(operations) for name, operations in DRAWS.items()},
     "polya_gamma": Kernel(_polya_gamma),
     # by log densities: what a move takes beside these
-    "concave": _number(200, 5),
+    "concave": _number(300, 5.3),
     "slice": _number(60, 6.5),
     "slice_whole": _number(60, 6.5),
     "walk": _number(60, 2),
