@@ -741,7 +741,7 @@ def test_exponentials_of_one_number_are_powers_of_one(name):
 @pytest.mark.parametrize("far", [-800.0, -1e4, 800.0, 1e4])
 def test_powers_of_an_exponential_are_those_of_their_own_far_out(far):
     value = plus(call("exp", NEW), call("exp", HALF))
-    (_, draw, _) = united(sweep_of(*by_density(value=value))).statements
+    (*_, draw, _) = united(sweep_of(*by_density(value=value))).statements
     arrays = {"new": np.array(far)}
     with np.errstate(all="ignore"):
         found = computed(draw.density.body, arrays, {})
