@@ -134,7 +134,7 @@ class _Reverse:
     def _by_vectors(
         self, node: Matrix, c: Contribution, vectors: dict[Expr, Leaf]
     ) -> Contribution | None:
-        """What a product of two vectors, as the adjoint of an inverse, adds to that of a matrix."""
+        """The part of a matrix's adjoint from a product of two vectors in that of its inverse."""
         *_, row, column = node.whole.axes
         if c.place != self.naming.everywhere(node.whole.axes):
             return None
@@ -165,7 +165,7 @@ class _Reverse:
         return vectors[vector]
 
     def _by_products(self, node: Matrix, found: tuple[Contribution, ...]) -> Contribution:
-        """What an adjoint of an inverse adds to that of the matrix: two products of matrices."""
+        """The part of a matrix's adjoint from that of its inverse: two products of matrices."""
         naming, axes = self.naming, node.whole.axes
         *outer, row, column = axes
         slope = naming.element(f"slope_of_{node.inverse.name}", axes)
@@ -221,7 +221,7 @@ class _Reverse:
         return Source(node.factor, weight, value, (*self.naming.everywhere(node.outer), *over))
 
     def _pulled(self, sources: Iterable[Source], m: Computed) -> Iterator[Contribution]:
-        """What sources add to the adjoint of a computed array."""
+        """The parts of the adjoint of a computed array, one for each source."""
         steps, arrays = {m.name: f"step of {m.name}"}, {m.name: m.element.array}
         for source in sources:
             factor, value, over = source.slope(steps)

@@ -93,7 +93,7 @@ class _Shared:
 
 
 def _shared(found: InReverse, slopes: Sequence[Term], stem: str) -> _Shared:
-    """What terms, slopes and computed arrays have in common is computed once, too."""
+    """Parts that terms, slopes and computed arrays have in common are computed once, too."""
     graph = found.graph
     parts_of = [(c, part) for c in found.computed for part in c.contributions]
     inside = [(p.factor, p.value, tuple(r for r in p.place if isinstance(r, Range)))

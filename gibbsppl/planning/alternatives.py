@@ -1,4 +1,4 @@
-"""The choice between the ways to draw normal variables, by theory at one state.
+"""The choice between the ways to draw normal variables, by theory at a few states.
 
 Comes in: a schedule made by rules. Where variables are drawn jointly they may be drawn one after
 the other, at a lower cost and with slower mixing; a scale may be drawn without its non-centred
@@ -52,7 +52,6 @@ LEAST_GAIN = 1.1
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
 # take a millisecond each.
 MOST_POSITIONS = 20_000
-
 
 
 @dataclass(frozen=True, slots=True, eq=False)

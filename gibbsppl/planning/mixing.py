@@ -1,4 +1,4 @@
-"""The mixing of sweeps over normal variables, by theory, at one state.
+"""The mixing of sweeps over normal variables, by theory, at a state.
 
 Comes in: a block with a quadratic log density, the schedule of a sweep over it, the values of all
 arrays. Given all others, its elements are normal, and each exact draw of some of them is a

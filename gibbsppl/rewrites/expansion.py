@@ -20,12 +20,12 @@ from itertools import islice
 
 from sympy import log
 
-from gibbsppl.algebra.expressions import Expr, Leaf, mentions
+from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.model.evaluation import Values
-from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
+from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.rewrites.applied import Rewrite, applications, is_rewritten
-from gibbsppl.rewrites.recentring import is_whole
+from gibbsppl.rewrites.recentring import is_whole, reads
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 
 
@@ -86,12 +86,8 @@ def _moving(graph: Graph, name: str) -> tuple[str, ...]:
         for factor in graph.factors_of(array):
             if isinstance(factor, Statement):
                 waiting.append(factor.target.array.name)
-                waiting += [n for n in graph.drawn if _reads(factor, n) and _is_real(graph, n)]
+                waiting += [n for n in graph.drawn if reads(factor, n) and _is_real(graph, n)]
     return tuple(found)
-
-
-def _reads(statement: Statement, name: str) -> bool:
-    return any(mentions(e, (name,)) for e in expressions_read_by(statement))
 
 
 def _is_real(graph: Graph, name: str) -> bool:

@@ -38,7 +38,7 @@ from gibbsppl.algebra.expressions import (
     substitute,
 )
 from gibbsppl.derive.changes import LOG, Change
-from gibbsppl.model.graph import Graph, Statement, expressions_read_by
+from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
 from gibbsppl.model.graph_changes import changed_potential, changed_statement
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites.applied import density_row
@@ -78,6 +78,11 @@ def is_whole(graph: Graph, statement: Statement) -> bool:
         and not statement.censored
         and whole == set(statement.target.indices)
     )
+
+
+def reads(factor: Factor, name: str) -> bool:
+    """Whether a factor reads an array of a name."""
+    return any(mentions(e, (name,)) for e in expressions_read_by(factor))
 
 
 def location_and_scale(statement: Statement) -> tuple[Expr, Expr]:
@@ -160,10 +165,8 @@ def standing(graph: Graph, old: Statement, own: Statement, change: StandIn) -> U
         deterministics=tuple(replace(d, value=reader.read(d.value)) for d in graph.deterministics),
     )
     # (bounds that are set by the array are no arguments, and are not rewritten)
-    left = [
-        f for f in made.factors if any(mentions(e, (change.of,)) for e in expressions_read_by(f))
-    ]
-    return None if left else Uncentred(made, change)
+    is_left = any(reads(f, change.of) for f in made.factors)
+    return None if is_left else Uncentred(made, change)
 
 
 @dataclass(frozen=True, slots=True)

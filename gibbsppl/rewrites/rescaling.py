@@ -24,11 +24,11 @@ from gibbsppl.algebra.expressions import Expr, Leaf, array_of, leaves_of, mentio
 from gibbsppl.algebra.functions import AtMost, Below, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.supports import Support
-from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
+from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.model.graph_changes import changed_potential
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.rewrites.applied import density_row
-from gibbsppl.rewrites.recentring import Uncentred, is_whole, standing
+from gibbsppl.rewrites.recentring import Uncentred, is_whole, reads, standing
 
 Rescaled = tuple[Graph, tuple[StandIn, ...]]
 
@@ -42,7 +42,7 @@ def products(graph: Graph, scale: Statement) -> Iterator[tuple[Statement, Expr]]
     if scale.target.own_dims or not _is_positive(scale):
         return
     for group in graph.latent:
-        if group is scale or not _is_free(graph, group) or _reads(group, name):
+        if group is scale or not _is_free(graph, group) or reads(group, name):
             continue
         array = group.target.array.name
         readers = [f for f in graph.factors_of(array) if f is not group]
@@ -59,10 +59,6 @@ def _is_free(graph: Graph, statement: Statement) -> bool:
     ends = (statement.support.lower, statement.support.upper)
     is_real = statement.support.kind == "real" and all(e in (0, sp.oo, -sp.oo) for e in ends)
     return is_real and is_whole(graph, statement)
-
-
-def _reads(statement: Statement, name: str) -> bool:
-    return any(mentions(e, (name,)) for e in expressions_read_by(statement))
 
 
 def _read(factor: Factor) -> tuple[Expr, ...]:

@@ -4,9 +4,9 @@ Element by element, along an ellipse, and both as by default. The worst element 
 compiled; two digits are known. Run from the root: ``python -m tests.benchmarks.ellipses``.
 """
 
-from time import process_time
 
 import numpy as np
+from measuring import drawn_in
 
 import gibbsppl as gp
 from gibbsppl.output.diagnostics import ess_bulk
@@ -61,13 +61,7 @@ def model(cov, observed):
 def rate(sampler):
     """Effective draws per CPU second of the worst element, and CPU microseconds a sweep."""
     run = {"warmup": 500, "chains": 2, "seed": 1, "progress": False, "backend": "compiled"}
-    sampler.sample(2, **run)
-    start = process_time()
-    sampler.sample(2, **run)
-    before = process_time() - start
-    start = process_time()
-    draws = sampler.sample(DRAWS, **run)
-    taken = process_time() - start - before
+    draws, taken = drawn_in(sampler, DRAWS, run)
     return float(np.min(ess_bulk(np.asarray(draws["f"])))) / taken, taken / (2 * DRAWS) * 1e6
 
 

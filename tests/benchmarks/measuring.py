@@ -9,6 +9,7 @@ Both sides take turns; a ratio above 1 says that gibbsppl is ahead.
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import process_time
 
 import jags
 import numpy as np
@@ -21,6 +22,17 @@ ENOUGH, HIGHEST_R_HAT = 400, 1.01
 # A pilot sees how long to run for so many: estimates of small sizes are high as often as low.
 MARGIN = 2
 QUARTERS = 4
+
+
+def drawn_in(sampler, count, run):
+    """Draws, and the CPU seconds that these took: warm-up, compiling and set-up are not in them."""
+    sampler.sample(2, **run)
+    start = process_time()
+    sampler.sample(2, **run)
+    before = process_time() - start
+    start = process_time()
+    draws = sampler.sample(count, **run)
+    return draws, process_time() - start - before
 
 
 @dataclass(frozen=True, slots=True)

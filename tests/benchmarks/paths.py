@@ -5,9 +5,9 @@ The worst scalar of a chain tells, compiled; two digits are known. Run from the 
 """
 
 import sys
-from time import process_time
 
 import numpy as np
+from measuring import drawn_in
 
 import gibbsppl as gp
 from gibbsppl.output.diagnostics import ess_bulk
@@ -99,13 +99,7 @@ CASES = {
 def rate(sampler):
     """Effective draws per CPU second of the worst scalar, CPU microseconds a sweep, and means."""
     run = {"warmup": 1000, "chains": 2, "seed": 1, "progress": False, "backend": "compiled"}
-    sampler.sample(2, **run)
-    start = process_time()
-    sampler.sample(2, **run)
-    before = process_time() - start
-    start = process_time()
-    draws = sampler.sample(DRAWS, **run)
-    taken = process_time() - start - before
+    draws, taken = drawn_in(sampler, DRAWS, run)
     found = {n: np.asarray(draws[n], float) for n in draws}
     effective = {n: ess_bulk(a) for n, a in found.items()}
     worst = min(float(np.nanmin(e)) for e in effective.values())
