@@ -7,6 +7,7 @@ import gibbsppl as gp
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.derive.quadratic import quadratic_of
 from gibbsppl.planning import mixing
+from gibbsppl.planning.alternatives import LEAST_GAIN
 from gibbsppl.planning.mixing import (
     normal_block,
     rate_of,
@@ -15,6 +16,7 @@ from gibbsppl.planning.mixing import (
     share_of,
 )
 from models import eight_schools, rats
+from models.bugs import CASES
 
 Y = np.array([2.0, -1.0, 0.5, 3.0, 1.0, -2.0])
 
@@ -49,6 +51,21 @@ def line(by, **settings):
         tau = gp.Gamma("tau", 2, rate=1)
         x = gp.Data("x", by + np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]), dims="i")
         gp.Normal("y", a + b * x, tau=tau, dims="i", observed=Y)
+    return gp.compile(model, **settings)
+
+
+def pairs(**settings):
+    """Level and slope of each of 30 units, with their means: pairs that the data tie."""
+    x = np.array([-3.0, -1.0, 1.0, 4.0])
+    rng = np.random.default_rng(3)
+    with gp.Model(name="pairs", coords={"i": 30, "k": 2, "t": 4}) as model:
+        design = gp.Data("design", np.stack([np.ones(4), x], axis=1), dims=("t", "k"))
+        mean = gp.Normal("mean", 0, tau=1e-4, dims="k")
+        unit = gp.Gamma("unit", 2, rate=1, dims="k")
+        beta = gp.Normal("beta", mean, tau=unit, dims=("i", "k"))
+        noise = gp.Gamma("noise", 2, rate=1)
+        seen = rng.normal(size=(30, 1)) + rng.normal(1, 0.3, (30, 1)) * x + rng.normal(size=(30, 4))
+        gp.Normal("y", gp.sum(beta * design, "k"), tau=noise, dims=("i", "t"), observed=seen)
     return gp.compile(model, **settings)
 
 
@@ -212,7 +229,7 @@ def test_what_is_asked_for_is_no_choice():
     assert joined.schedule.choices == line(0.0, scan="random").schedule.choices == ()
 
 
-@pytest.mark.parametrize("made", [lambda: line(50.0), lambda: line(0.0), groups, lagged])
+@pytest.mark.parametrize("made", [lambda: line(50.0), lambda: line(0.0), groups, lagged, pairs])
 def test_the_settings_of_an_alternative_make_it(made):
     sampler = made()
     ways = [(s.name, s.owner) for s in sampler.schedule.steps]
@@ -232,6 +249,29 @@ def test_each_choice_has_most_effective_draws_per_operation_of_its_candidates():
 
     assert choice.made.by_theory > max(o.by_theory for o in choice.others)
     assert choice.made.operations == pytest.approx(sampler.costs().operations)
+
+
+def test_all_ways_of_pairs_are_among_the_candidates():
+    """With or without updates of locations, and jointly: they mix alike, and cost about as much."""
+    (choice,) = (c for c in pairs().schedule.choices if "beta" in c.variables)
+    ways = {choice.made.what, *(c.what for c in choice.others)}
+    values = [c.by_theory for c in choice.others]
+
+    apart = "one after the other"
+    assert ways == {apart, f"{apart}, without updates of locations", "jointly"}
+    assert values == sorted(values, reverse=True)
+    assert values[0] <= LEAST_GAIN * choice.made.by_theory
+
+
+def test_the_cheapest_way_is_taken_where_scales_mix_worst():
+    case = CASES["birats_1"]
+    sampler = gp.compile(gp.read_bugs(case.model, case.data))
+    (choice,) = sampler.schedule.choices
+
+    assert choice.made.what == "each array at once, without updates of locations"
+    assert len(choice.others) == 4
+    assert all(o.operations > LEAST_GAIN * choice.made.operations for o in choice.others)
+    assert [s.owner for s in sampler.schedule.steps] == ["MvNormal", "Normal", "Gamma", "Gamma"]
 
 
 def test_a_scale_that_a_group_leaves_open_keeps_its_non_centred_update():

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isnan, nan, prod
+from math import inf, isnan, nan, prod
 from typing import Any
 
 from gibbsppl.code.trials import Trial
@@ -94,37 +94,51 @@ def with_choices(first: Planned, settings: Mapping[str, Any], start: Start) -> T
     now, choices = first, dict[tuple[str, ...], Choice]()
     states: States | None = None
     while options := [o for o in _options(now, settings) if o.variables not in choices]:
-        option = options[0]
-        if option.is_small and states is None:
+        rivals = [o for o in options if o.variables == options[0].variables]
+        if any(o.is_small for o in rivals) and states is None:
             states = start(first.trial)
-        now, choices[option.variables] = _decided(option, now, states or (), settings)
+        now, choices[rivals[0].variables] = _decided(rivals, now, states or (), settings)
     found = tuple(c for c in choices.values() if c.others)
     return now.trial.with_choices(found) if found else now.trial
 
 
 def _decided(
-    option: Option, now: Planned, states: States, settings: Mapping[str, Any]
+    options: Sequence[Option], now: Planned, states: States, settings: Mapping[str, Any]
 ) -> tuple[Planned, Choice]:
-    """The better of two plans, and the choice; without others where there is no other plan."""
+    """The best of some plans, and the choice; without others where there is no other plan."""
+    mine, ways, is_close = options[0].now, [_ways(now.schedule)], False
+    others = list[tuple[Planned, Candidate]]()
+    for option in options:
+        other = _other(option, now, settings)
+        if other is None or (own := _ways(other.schedule)) in ways:
+            continue
+        ways.append(own)
+        schedules = now.schedule, other.schedule
+        shares = [option.shares(*schedules, v) for v in states if option.is_small]
+        share, of_other = (_averaged([s[k] for s in shares]) for k in (0, 1))
+        mine, found = replace(mine, share=share), replace(option.other, share=of_other)
+        ratio = of_other / share if share else nan
+        if ratio >= LEAST_SHARE:
+            is_close, found = True, replace(found, operations=other.trial.operations)
+        others.append((other, found))
+    if is_close:
+        limit = options[0].limit(states)
+        mine = replace(mine, share=min(mine.share, limit), operations=now.trial.operations)
+        others = [(plan, replace(c, share=min(c.share, limit))) for plan, c in others]
+    better = [pair for pair in others if pair[1].by_theory > LEAST_GAIN * mine.by_theory]
+    plan, made = max(better, key=lambda pair: pair[1].by_theory, default=(now, mine))
+    left = [c for c in (mine, *(c for _, c in others)) if c is not made]
+    left.sort(key=lambda c: -inf if isnan(c.by_theory) else c.by_theory, reverse=True)
+    return plan, Choice(options[0].variables, made, tuple(left))
+
+
+def _other(option: Option, now: Planned, settings: Mapping[str, Any]) -> Planned | None:
+    """The plan of another way; None where it is refused."""
     try:
         schedule = planned(option.model, exact=bool(settings["exact"]), control=option.control)
     except CompileError:
-        return now, Choice(option.variables, option.now, ())
-    if _ways(schedule) == _ways(now.schedule):
-        return now, Choice(option.variables, option.now, ())
-    other = Planned(replace(now.trial, schedule=schedule), option.model, option.control)
-    shares = [option.shares(now.schedule, schedule, v) for v in states if option.is_small]
-    share, of_other = (_averaged([s[k] for s in shares]) for k in (0, 1))
-    mine, others = replace(option.now, share=share), replace(option.other, share=of_other)
-    ratio = of_other / share if share else nan
-    if not (LEAST_SHARE <= ratio <= 1 or ratio > LEAST_GAIN):
-        return now, Choice(option.variables, mine, (others,))
-    limit = option.limit(states)
-    mine = replace(mine, share=min(share, limit), operations=now.trial.operations)
-    others = replace(others, share=min(of_other, limit), operations=other.trial.operations)
-    if others.by_theory > LEAST_GAIN * mine.by_theory:
-        return other, Choice(option.variables, others, (mine,))
-    return now, Choice(option.variables, mine, (others,))
+        return None
+    return Planned(replace(now.trial, schedule=schedule), option.model, option.control)
 
 
 def _ways(schedule: Schedule) -> list[tuple[str, str]]:
@@ -172,24 +186,30 @@ def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[O
         if len(names) == 1 and not tied & {*names}:
             continue
         joined: dict[Any, str] = {names: "together"} if len(names) > 1 else {names[0]: "alone"}
-        ways = {n: "elements" if n in tied else "alone" for n in names}
-        blocks = now.control.blocks
-        changed = replace(
-            blocks,
-            elements=blocks.elements | (tied & {*names}),
-            alone=blocks.alone | ({*names} - tied),
-        )
         block, graph = step.conditional, now.schedule.graph_of(step)
-        yield Option(
-            Candidate("jointly", _blocks(settings, joined)),
-            Candidate("one after the other", _blocks(settings, ways)),
-            names,
-            now.model,
-            replace(now.control, blocks=changed),
-            partial(_shares, graph, block),
-            partial(_limit, now.schedule, graph, block),
-            small and _order(graph, block) <= LARGEST,
-        )
+        # (arrays whose elements are tied: by element, or each array at once)
+        own = [tied & {*names}, set[str]()] if tied & {*names} and len(names) > 1 else [tied]
+        for by_element in own:
+            elements = by_element & {*names}
+            ways = {n: "elements" if n in elements else "alone" for n in names}
+            blocks = now.control.blocks
+            changed = replace(
+                blocks,
+                elements=blocks.elements | elements,
+                alone=blocks.alone | ({*names} - elements),
+            )
+            what = "each array at once" if len(own) > 1 and not elements else "one after the other"
+            apart = Option(
+                Candidate("jointly", _blocks(settings, joined)),
+                Candidate(what, _blocks(settings, ways)),
+                names,
+                now.model,
+                replace(now.control, blocks=changed),
+                partial(_shares, graph, block),
+                partial(_limit, now.schedule, graph, block),
+                small and _order(graph, block) <= LARGEST,
+            )
+            yield from (apart, *_once_each(apart, settings))
 
 
 def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
@@ -207,8 +227,9 @@ def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Itera
             continue
         blocks = now.control.blocks
         together = replace(blocks, together=(*blocks.together, frozenset(names)))
-        yield Option(
-            Candidate("one after the other", _blocks(settings, dict.fromkeys(names, "alone"))),
+        apart = Candidate("one after the other", _blocks(settings, dict.fromkeys(names, "alone")))
+        jointly = Option(
+            apart,
             Candidate("jointly", _blocks(settings, {names: "together"})),
             names,
             now.model,
@@ -217,6 +238,22 @@ def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Itera
             partial(_limit, now.schedule, graphs[0], block),
             small and _order(graphs[0], block) <= LARGEST,
         )
+        alone = replace(now.control, blocks=replace(blocks, alone=blocks.alone | {*names}))
+        yield from (jointly, *_once_each(replace(jointly, other=apart, control=alone), settings))
+
+
+def _once_each(apart: Option, settings: Mapping[str, Any]) -> Iterator[Option]:
+    """Yield the way to draw variables one after the other without updates of their locations."""
+    every = apart.model.interwoven
+    kept = tuple(
+        i for i in every if i.what == "scale" or not {*i.variables} <= {*apart.variables}
+    )
+    if settings["interweave"] is not True or len(kept) == len(every):
+        return
+    left = tuple(dict.fromkeys(v for i in kept for v in i.variables))
+    asked = {**apart.other.settings, "interweave": left or False}
+    other = Candidate(f"{apart.other.what}, without updates of locations", asked)
+    yield replace(apart, other=other, model=replace(apart.model, interwoven=kept))
 
 
 def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
