@@ -11,8 +11,11 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive import adjoints
 from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.shared import shared_parts
 from gibbsppl.errors import CompileError
 from tests.slopes_by_differences import moved_step, worst_slope
 
@@ -130,7 +133,8 @@ def products():
     u = gp.Normal("u", 0, sigma=1, dims="t")
     p = gp.Beta("p", 2, 3, dims="t")
     gp.Normal("y", (1 + u).prod("t") + gp.cumsum(u, "t"), sigma=1, dims="t", observed=Y)
-    gp.Normal("z", gp.cumprod(p, "t") + u.max("t"), sigma=1, dims="t", observed=Y)
+    odds = p.prod("t") / (1 - p.prod("t"))
+    gp.Normal("z", gp.cumprod(p, "t") + u.max("t"), var=1 + odds, dims="t", observed=Y)
     gp.Normal("w", gp.maximum(u, p) * p.min("t") + gp.abs(u), sigma=1, dims="t", observed=Y)
     return "u", "p"
 
@@ -268,3 +272,19 @@ def test_what_has_no_gradient_is_told():
         gp.Gamma("y", a, rate=1, lower=0.5, observed=2.0)
     with pytest.raises(CompileError, match="LogGammaQ has no derivative"):
         gp.compile(model, kernels={"a": gp.NUTS()})
+
+
+# ---- parts that are shared ---------------------------------------------------------------------
+
+
+def test_no_part_that_is_shared_holds_a_step():
+    b, h, i, j = Array("b"), Array("h"), Dim("i"), Dim("j")
+    step = Over(h[i] * sp.exp(b[i]), i)
+    terms = [("y", step * sp.exp(b[j]), (Range(j, 0, 3),)), ("y", step * b[j], (Range(j, 0, 3),))]
+
+    def held(steps):
+        found = shared_parts(terms, {"b"}, {i: 3, j: 3}, {"b"}, steps=steps)
+        return {str(p.value) for p in found.parts}
+
+    assert "sum(exp(b[i])*h[i], i)" in held(())
+    assert held({"h"}) == {"exp(b[i])"}

@@ -5,12 +5,14 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
+from kernels_called import Called
 from scipy import stats
 
 from gibbsppl.runtime import log_stirling, stirling, tables
+from gibbsppl.runtime.loops import stirling as loops
 
 N = 3000
-COMPARISONS = 20
+COMPARISONS = 40
 LEVEL = 1e-4 / COMPARISONS
 UNIT_ROUNDING = np.finfo(float).eps / 2
 
@@ -216,3 +218,58 @@ def test_a_customer_too_many_is_caught(monkeypatch):
     monkeypatch.setattr(stirling.np, "arange", arange)
 
     assert p_value(draws, masses_of(7, 1.0)) < LEVEL
+
+
+# ---- one number at a time ----------------------------------------------------------------------
+
+
+def one_by_one(n, alpha, count=4000, draw=loops.tables):
+    rng = np.random.default_rng(2)
+    return np.array([draw(rng, np.log(alpha), float(n)) for _ in range(count)])
+
+
+@pytest.mark.parametrize(("n", "alpha"), [*CUSTOMERS, (150, 0.3)])
+def test_one_number_of_tables_has_its_masses(n, alpha):
+    assert p_value(one_by_one(n, alpha), masses_of(n, alpha)) > LEVEL
+
+
+@pytest.mark.parametrize("alpha", [1e-8, 3.0])
+def test_one_number_of_tables_of_a_crowd_is_as_many_as_expected(alpha):
+    n, count = 10**6, 400
+    draws = one_by_one(n, alpha, count)
+    opens = alpha / (alpha + np.arange(n))
+    z = (draws.sum() - count * opens.sum()) / np.sqrt(count * (opens * (1 - opens)).sum() + 1e-12)
+
+    assert 2 * stats.norm.sf(abs(z)) > LEVEL
+
+
+def test_extreme_weights_of_one_new_table():
+    rng = np.random.default_rng(6)
+    for n in (0, 1, 2, 3, 1000):
+        for eta in (-np.inf, -1e5, np.log(1e-300)):
+            assert loops.tables(rng, eta, n) == min(n, 1)
+        for eta in (np.log(1e300), 1e5, np.inf):
+            assert loops.tables(rng, eta, n) == n
+    for eta, n in ((np.nan, 5), (0.0, -1), (0.0, np.nan), (0.0, 2.5), (0.0, 1e300)):
+        with pytest.raises(ValueError, match="customers"):
+            loops.tables(rng, eta, n)
+
+
+def test_compiled_numbers_of_tables_are_those_of_plain_python():
+    for n, alpha in CUSTOMERS:
+        found = one_by_one(n, alpha, 50, Called("stirling").tables)
+        np.testing.assert_array_equal(found, one_by_one(n, alpha, 50))
+
+
+def test_customers_may_all_be_candidates(monkeypatch):
+    monkeypatch.setattr(loops, "TOSSED", 0.0)
+
+    assert p_value(one_by_one(60, 8.0), masses_of(60, 8.0)) > LEVEL
+
+
+def test_candidates_all_taken_are_caught(monkeypatch):
+    """Planted: each candidate for a table opens one."""
+    monkeypatch.setattr(loops, "TOSSED", 0.0)
+    monkeypatch.setattr(loops.math, "expm1", lambda _: -1e-300)
+
+    assert p_value(one_by_one(60, 8.0), masses_of(60, 8.0)) < LEVEL

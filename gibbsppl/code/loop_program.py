@@ -12,6 +12,7 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.arrays.additions import added_where_drawn
+from gibbsppl.code.arrays.alike import of_different_rows
 from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.checking import check
@@ -112,7 +113,8 @@ def loops_of(
     sizes = {d.name: n for d, n in whole.sizes.items()}
     names = () if kept is None else [n for n in passing(schedule) if n not in kept]
     found = lowered(schedule, data, constants, is_fit=is_fit, is_partial=is_partial)
-    sweep = for_loops(without_passing(found, names), sizes)
+    sweep = of_different_rows(without_passing(found, names), data, sizes)
+    sweep = for_loops(sweep, sizes)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))

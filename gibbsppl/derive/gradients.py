@@ -71,7 +71,7 @@ def slopes_of(graph: Graph, statements: Sequence[Statement], data: Values) -> Sl
         slopes = [s.slope({n: step}) for s in found.sources for n, step in steps.items()]
     except NoDerivative as missing:
         return f"{missing} has no derivative by it"
-    shared = _shared(found, slopes, f"part_of_{statements[0].name}")
+    shared = _shared(found, slopes, f"part_of_{statements[0].name}", steps.values())
     pieces = [
         p for t in shared.slopes for p in linear_pieces(shared.graph, t, steps, arrays, data)
     ]
@@ -92,7 +92,9 @@ class _Shared:
     computed: tuple[Computed, ...]
 
 
-def _shared(found: InReverse, slopes: Sequence[Term], stem: str) -> _Shared:
+def _shared(
+    found: InReverse, slopes: Sequence[Term], stem: str, steps: Collection[str]
+) -> _Shared:
     """Parts that terms, slopes and computed arrays have in common are computed once, too."""
     graph = found.graph
     parts_of = [(c, part) for c in found.computed for part in c.contributions]
@@ -100,7 +102,8 @@ def _shared(found: InReverse, slopes: Sequence[Term], stem: str) -> _Shared:
               for _, p in parts_of]  # fmt: skip
     slopes = [(f, found.named(value), over) for f, value, over in slopes if value != 0]
     taken = {*graph.variables, *(d.name for d in graph.sizes)}
-    shared = shared_parts([*found.terms, *slopes, *inside], found.names, graph.sizes, taken, stem)
+    every = (*found.terms, *slopes, *inside)
+    shared = shared_parts(every, found.names, graph.sizes, taken, stem, steps)
     first, last = len(found.terms), len(found.terms) + len(slopes)
     values = iter(shared.terms[last:])
     computed = [

@@ -54,15 +54,17 @@ def shared_parts(
     sizes: Mapping[Dim, int],
     taken: Collection[str],
     stem: str = "part",
+    steps: Collection[str] = (),
 ) -> Shared:
     """The parts that terms have in common, functions of arrays, with no name that is taken.
 
-    A part has all positions of its dims: what is read at some alone is no part.
+    A part has all positions of its dims: what is read at some alone is no part; nor is what holds
+    ``steps``, in which terms have to stay linear.
     """
     names_taken, found = set(taken), list[Part]()
     values = [value for _, value, _ in terms]
     for part in _candidates(terms, names, sizes):
-        if _count(part, [*values, *(p.value for p in found)]) < 2:
+        if mentions(part, steps) or _count(part, [*values, *(p.value for p in found)]) < 2:
             continue
         array = Array(fresh(f"{stem}_{len(found) + 1}", names_taken), real=True)
         names_taken.add(array.name)

@@ -70,7 +70,8 @@ FUNCTIONS: Mapping[str, float] = {
     "**": 25, "exp": 8, "log": 10, "log1p": 26, "cos": 31, "sin": 19, "arctan": 18, "expit": 8,
     "softplus": 30, "log_add_exp": 36, "log_cloglog": 36, "log_mass": 40, "loggamma": 53,
     "digamma": 49, "log_beta": 220, "log_rising": 140, "log_stirling": 2300, "log_gamma_p": 230,
-    "log_gamma_q": 290, "log_gamma_u": 260, "log_beta_i": 690, "normal_cdf": 37,
+    "log_gamma_p_of_exp": 320, "log_gamma_q": 290, "log_gamma_u": 260, "log_beta_i": 690,
+    "log_beta_i_1p": 490, "normal_cdf": 37,
     "normal_log_cdf": 55, "log_one_minus_exp": 32, "log_bessel_i": 120, "log_bessel_k": 2500,
     "log_bessel_k_by_order": 3100, "log_fox_wright": 100_000, "log_fox_wright_by_shape": 86_000,
     "log_chi_ratio": 190, "log_passage_p": 1300, "log_passage_q": 1200, "log_polya_gamma": 16_000,
@@ -91,7 +92,7 @@ DRAWS: Mapping[str, float] = {
     "truncated_normal": 110, "truncated_half_normal": 89, "truncated_log_normal": 500,
     "truncated_exponential": 110, "truncated_power": 220, "truncated_gamma": 160,
     "truncated_inverse_gamma": 270, "truncated_beta": 320, "truncated_poisson": 480,
-    "over_relaxed_normal": 120,
+    "over_relaxed_normal": 120, "tables": 200,
 }  # fmt: skip
 
 # A standard normal number, a uniform one; a call of a kernel of vectors.

@@ -32,8 +32,12 @@ __all__ = [
     "others_in_order",
     "pattern_in_order",
     "pattern_strides",
+    "rows_alike",
     "short",
 ]
+
+# Of so many rows it is seen whether it is worth looking at all.
+LOOKED_AT = 1024
 
 
 def as_computed(make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
@@ -137,6 +141,55 @@ def members_by_group(groups: Array, count: int) -> tuple[Array, ...]:
     starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=count)[:count])])
     axes = (order,) if np.ndim(groups) == 1 else np.unravel_index(order, np.shape(groups))
     return (*map(short, axes), short(starts))
+
+
+def rows_alike(axes: Sequence[Sequence[int]], *arrays: Array) -> tuple[Array, ...]:
+    """How often each row of some arrays occurs, and the data of those that differ.
+
+    Rows are positions along common dims; ``axes`` says of each array along which of these it is.
+
+    >>> rows_alike(((0,), (0,)), np.array([5, 5, 7, 5]), np.array([1, 2, 1, 1]))
+    (array([2., 1., 1.]), array([5, 5, 7], dtype=int32), array([1, 2, 1], dtype=int32))
+    """
+    rows = _rows(axes, arrays)
+    _, first, times = np.unique(_codes(rows), axis=0, return_index=True, return_counts=True)
+    return (times.astype(float), *(short(r[first]) for r in rows))
+
+
+def number_that_differ(
+    axes: Sequence[Sequence[int]], arrays: Sequence[Array], largest_share: float
+) -> int | None:
+    """How many rows of some arrays differ, of `rows_alike`; None where the share is larger.
+
+    Where the share is larger among some of them, taken evenly, the others are not looked at.
+    """
+    rows = _rows(axes, arrays)
+    size = rows[0].size
+    step = max(size // LOOKED_AT, 1)
+    for some in {step: [r[::step] for r in rows], 1: rows}.values():
+        count = len(np.unique(_codes(some), axis=0))
+        if not 0 < count <= largest_share * some[0].size:
+            return None
+    return count
+
+
+def _rows(axes: Sequence[Sequence[int]], arrays: Sequence[Array]) -> list[Array]:
+    """The elements of arrays, row by row."""
+    sizes = {a: n for own, x in zip(axes, arrays, strict=True)
+             for a, n in zip(own, np.shape(x), strict=True)}  # fmt: skip
+    shape = [sizes[a] for a in range(len(sizes))]
+    found = []
+    for own, x in zip(axes, arrays, strict=True):
+        order = np.argsort(own)
+        there = [sizes[a] if a in own else 1 for a in range(len(sizes))]
+        whole = np.transpose(x, order).reshape(there)
+        found.append(np.broadcast_to(whole, shape).ravel())
+    return found
+
+
+def _codes(rows: Sequence[Array]) -> Ints:
+    """For each row whole numbers that are equal where its data are."""
+    return np.stack([np.unique(r, return_inverse=True)[1].ravel() for r in rows], axis=1)
 
 
 def short(values: Array) -> Array:

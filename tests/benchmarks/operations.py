@@ -50,6 +50,8 @@ FUNCTIONS = {
     "log_gamma_q": "log_gamma_q({x}, 1.3)",
     "log_gamma_u": "log_gamma_u({x}, 1.3)",
     "log_beta_i": "log_beta_i({x}, 2.5, 0.4)",
+    "log_beta_i_1p": "log_beta_i_1p({x}, 2.5, -0.6)",
+    "log_gamma_p_of_exp": "log_gamma_p_of_exp({x}, 0.3)",
     "normal_cdf": "normal_cdf({x})",
     "normal_log_cdf": "normal_log_cdf({x})",
     "log_one_minus_exp": "log_one_minus_exp(-{x})",
@@ -120,6 +122,7 @@ DRAWS = {
     "truncated_beta": "{x}, 1.5, 0.1, 0.9",
     "truncated_poisson": "{x}, 1.0, 9.0",
     "polya_gamma": "-{x}, 1.0",
+    "tables": "{x}, 20.0",
 }
 
 
