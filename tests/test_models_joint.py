@@ -14,6 +14,7 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
+from remaking import remade
 from scipy import stats
 
 import gibbsppl as gp
@@ -24,7 +25,6 @@ from gibbsppl.code.program import load
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.rewrites.driver import RULES
-from gibbsppl.sampler import compiled as compiled_graph
 from models import (
     bayesian_lasso,
     bayesian_matrix_factorisation,
@@ -414,22 +414,6 @@ def test_every_rule_that_a_model_could_be_given_is_in_the_table():
 # ---- the test --------------------------------------------------------------------------------
 
 
-def remade(name, way):
-    """The data and the program for what is observed, each made once."""
-    sampler, own = compiled(name, way), SMALL[name]()
-    known = {}
-
-    def made(seen):
-        key = tuple((n, np.asarray(v).tobytes()) for n, v in sorted(seen.items()))
-        if key not in known:
-            data = {**own.data, **seen}
-            again = compiled_graph(sampler.graph, data, sampler.coords, sampler.settings)
-            known[key] = again.data, again.program
-        return known[key]
-
-    return made
-
-
 def result(name, way, *, replicates, program=None, again=None):
     sampler = compiled(name, way)
     return geweke(
@@ -448,7 +432,9 @@ def result(name, way, *, replicates, program=None, again=None):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_sweeps_leave_the_joint_distribution_as_it_is(name, way):
-    again = remade(name, way) if (name, way) in WRITTEN_FOR_ITS_DATA else None
+    again = None
+    if (name, way) in WRITTEN_FOR_ITS_DATA:
+        again = remade(compiled(name, way), SMALL[name]().data)
     found = result(name, way, replicates=REPLICATES, again=again)
 
     assert found.passed, f"\n{found}"
