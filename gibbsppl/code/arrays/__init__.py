@@ -12,7 +12,8 @@ passes and printers do.
 - passes: `passing` arrays of the state that no other sweep reads; sums over rows, of which many are
   `alike`, over those that differ; draws by `weights` instead of their logs; sums over rows as sums
   over what an index has `picked`; sums over `few` positions written out; `tabulation` of
-  parameters by whole numbers; `gathers` of functions; `blocks` of labels; `buffers` of vectors that kernels read;
+  parameters by whole numbers; `gathers` of functions; `blocks` of labels; `buffers` of vectors
+  that kernels read;
   `contraction`: sums as arrays of their own, some by `groups`; `parting` of parameters from draws,
   `lifting` of dear functions out of loops, `exponentials` as powers of one; `sharing`: what is
   equal is computed once, what depends on data alone beforehand; `additions` of what is drawn, where
