@@ -5,8 +5,8 @@ Densities, forward draws and ancestral order are read from the expressions of a 
 - the value: `graph`; the same with other expressions: `graph_changes`
 - views, which hold no facts of their own: `graph_views` (edges, the DAG, Markov blankets)
 - the interpreter, which knows no generated code: `evaluation` (an expression at all positions),
-  `operations` (one NumPy call each), `by_position` (the steps of recursions); `density` on top;
-  `powers`: what it raises or exponentiates
+  `operations` (one NumPy call each), `elements` of arrays, `by_position` (the steps of recursions);
+  `density` on top; `powers`: what it raises or exponentiates
 - the same density in other coordinates: `stand_ins`, arrays that stand for elements of others
 - simulation: `ancestral` (each statement after its parents), `lagged` (arrays that read themselves,
   at once), then `forward` (the draws)

@@ -37,6 +37,7 @@ from gibbsppl.algebra.ranges import Range, range_of, size_of
 from gibbsppl.algebra.recursions import Earlier, Own, Recursion, Step, System, owns_read, taken_out
 from gibbsppl.errors import ModelError
 from gibbsppl.model.by_position import Walk, stepper
+from gibbsppl.model.elements import checked, part_along
 from gibbsppl.model.operations import (
     is_constant,
     is_positive_definite,
@@ -71,6 +72,8 @@ def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) ->
     >>> float(evaluate(sp.Mul(w**x, sp.exp(x)), (), {"w": 0.5, "x": 1e4}, {}))
     nan
     """
+    if isinstance(expr, sp.Expr) and is_constant(expr):
+        return np.full((1,) * len(over), _number(expr))
     part, *others = _parts_of(expr, tuple(over))
     first = _found(expr, part, values, sizes)
     if not others or (first.shape[0] == 1 and len(part[0]) > 1):
@@ -221,23 +224,13 @@ def _read(leaf: Leaf, frame: _Frame) -> Floats:
         )
     if not leaf.indices:
         return frame.constant(array)
+    if (part := part_along(leaf, array, frame.ranges)) is not None:
+        return part
     indices = [
-        _checked(_value(index, frame), size, axis, leaf)
+        checked(_value(index, frame), size, axis, leaf)
         for axis, (index, size) in enumerate(zip(leaf.indices, array.shape, strict=True))
     ]
     return np.asarray(array[tuple(indices)], dtype=np.float64)
-
-
-def _checked(index: Floats, size: int, axis: int, leaf: Leaf) -> NDArray[np.int64]:
-    """The index as integers; out of range is an error, since NumPy would wrap negative ones."""
-    whole = index.astype(np.int64)  # (whatever that makes of other numbers, it is not equal)
-    bad = (whole != index) | (whole < 0) | (whole >= size)
-    if bad.any():
-        raise ModelError(
-            f"{leaf}: index {leaf.indices[axis]} is {index[bad][0]:g}, expected a whole number "
-            f"from 0 to {size - 1}, the positions of axis {axis} of {leaf.array.name!r}."
-        )
-    return whole
 
 
 def _computed(expr: Recursion, frame: _Frame) -> Floats:

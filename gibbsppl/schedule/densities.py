@@ -254,9 +254,14 @@ def label_terms(step: LabelDraw, given: Any, values: Values, sizes: Sizes) -> Fl
 
 def log_weights(step: LabelDraw, given: Any, shape: tuple[int, ...]) -> Floats:
     """The log weights with all axes at full length: label first, then those of the region."""
-    return np.stack(
-        [_stretched(np.asarray(w, dtype=np.float64), shape, step.statement) for w in given]
-    )
+    logs = [np.asarray(w, dtype=np.float64) for w in given]
+    if logs and all(w.shape == logs[0].shape for w in logs):
+        corner = _corner(step.statement)
+        own = (slice(None), *corner) if logs[0].ndim >= len(corner) else ...
+        whole = np.stack(logs)[own]
+        whole = whole.reshape(len(logs), *(1,) * (len(shape) + 1 - whole.ndim), *whole.shape[1:])
+        return np.array(np.broadcast_to(whole, (len(logs), *shape)))
+    return np.stack([_stretched(w, shape, step.statement) for w in logs])
 
 
 def shape_in_array(statement: Statement, sizes: Sizes) -> tuple[int, ...]:
