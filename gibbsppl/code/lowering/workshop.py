@@ -28,7 +28,7 @@ from gibbsppl.derive.centring import RESIDUAL, about_centre
 from gibbsppl.derive.contractions import data_only
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
-from gibbsppl.model.graph import Graph
+from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.vanishing import continuous_arrays
 from gibbsppl.schedule.element_loops import Kept
@@ -87,8 +87,11 @@ class Workshop:
     def _squares(self, base: sp.Expr, ranges: tuple[Range, ...]) -> Expr | None:
         """A sum of squares about a centre; None where that is no gain."""
         to = replace(self.translation, squares=None)
-        about = about_centre(self.graph, base, ranges, to.known)
-        if about is None or any(p.name in {*self.local, *self.read} for p in about.parts):
+        axes = {n: s.parameter.axes for n, s in self.read.items() if s.name not in self.arrays}
+        kept = {n: Variable(n, own, "random") for n, own in axes.items()}
+        graph = replace(self.graph, variables={**self.graph.variables, **kept})
+        about = about_centre(graph, base, ranges, to.known)
+        if about is None or any(p.name in self.local for p in about.parts):
             return None
         stems = ("squares", *(f"{p.name}_{w}" for p in about.parts for w in ("centre", "slope")))
         dims = ((), *(p.dims for p in about.parts for _ in range(2)))
