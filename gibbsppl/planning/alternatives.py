@@ -49,6 +49,10 @@ LEAST_SHARE = 0.25
 # states. (Coefficients of `pines` drawn one after the other took 0.95 times the operations, and had
 # 0.8 times the effective draws, where theory found no difference.)
 LEAST_GAIN = 1.1
+# Theory is asked of so many variables, where compiling is to be quick; of more, up to what it can
+# be asked of, where several series are drawn jointly, which is dear (of levels, slopes and seasons
+# of 108 quarters a sweep took 2.9 times the operations that it took with each series at once).
+FEW = 100
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
 # take a millisecond each.
 MOST_POSITIONS = 20_000
@@ -207,7 +211,7 @@ def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[O
                 replace(now.control, blocks=changed),
                 partial(_shares, graph, block),
                 partial(_limit, now.schedule, graph, block),
-                small and _order(graph, block) <= LARGEST,
+                small and _order(graph, block) <= (LARGEST if len(own) > 1 else FEW),
             )
             yield from (apart, *_once_each(apart, settings))
 
@@ -236,7 +240,7 @@ def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Itera
             replace(now.control, blocks=together),
             partial(_shares, graphs[0], block),
             partial(_limit, now.schedule, graphs[0], block),
-            small and _order(graphs[0], block) <= LARGEST,
+            small and _order(graphs[0], block) <= FEW,
         )
         alone = replace(now.control, blocks=replace(blocks, alone=blocks.alone | {*names}))
         yield from (jointly, *_once_each(replace(jointly, other=apart, control=alone), settings))
@@ -272,7 +276,7 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
             now.control,
             partial(_shares_of_scale, one),
             _no_limit,
-            small and sum(count_of(one.before, s) for s in group) <= LARGEST,
+            small and sum(count_of(one.before, s) for s in group) <= FEW,
         )
 
 

@@ -18,7 +18,7 @@ models", Statistical Science 22).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -39,8 +39,8 @@ from gibbsppl.schedule.precisions import MOST_CELLS, masks_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
-# Ten products of matrices of this order take some milliseconds.
-LARGEST = 100
+# Ten products of matrices of this order take a tenth of a second.
+LARGEST = 400
 # So many squarings leave of a norm, which is at most the root of the order times the radius, the
 # radius to three digits.
 SQUARINGS = 10
@@ -127,8 +127,10 @@ def share_of(rate: float) -> float:
     return max(0.0, (1.0 - rate) / (1.0 + rate))
 
 
-def rate_of(precision: Floats, directions: Iterable[Floats]) -> float:
+def rate_of(precision: Floats, directions: Iterable[Floats | Ints]) -> float:
     """The rate of a sweep of exact draws, each along the columns of a matrix.
+
+    Whole numbers are rows that are drawn one after the other.
 
     Two normal variables of correlation 0.8, one drawn after the other, and the two together:
 
@@ -136,11 +138,17 @@ def rate_of(precision: Floats, directions: Iterable[Floats]) -> float:
     >>> one, other = np.eye(2)[:, :1], np.eye(2)[:, 1:]
     >>> round(rate_of(q, [one, other]), 3), rate_of(q, [np.eye(2)])
     (0.64, 0.0)
+    >>> round(rate_of(q, [np.array([0, 1])]), 3)
+    0.64
     """
     scale = np.sqrt(np.diag(precision))
     unit = precision / scale / scale[:, None]
     left = np.eye(len(unit))
     for columns in directions:
+        if columns.dtype.kind == "i":  # (what is drawn later is still as it was)
+            own = np.tril(unit[np.ix_(columns, columns)])
+            left[columns] -= np.linalg.solve(own, unit[columns] @ left)
+            continue
         along = columns * scale[:, None]
         pulled = along.T @ unit
         left = left - along @ np.linalg.solve(pulled @ along, pulled @ left)
@@ -167,25 +175,23 @@ def rate_of_sweep(schedule: Schedule, graph: Graph, block: NormalBlock, values: 
 
     1 where elements of the block are moved, or drawn in other graphs alone.
     """
-    found = list[Floats]()
+    found = list[Floats | Ints]()
     for step, own in zip(schedule.steps, schedule.graphs, strict=True):
         interwoven = schedule.interwoven.get(step.name)
         if interwoven is not None:
             found += _moved_along(interwoven, block, values)
         elif own is graph and not step.is_move and set(step.variables) & set(block.numbers):
-            found += _drawn(step, own, block)
+            found.append(_drawn(step, own, block))
     return rate_of(block.precision, found)
 
 
-def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Iterator[Floats]:
-    """The directions of the draws of a step, of all its elements at once or one by one."""
+def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Floats | Ints:
+    """The directions of the draw of a step; rows, if its elements are drawn one by one."""
     inside = [s for s in step.statements if s.target.array.name in block.numbers]
     rows = np.concatenate([block.of(s, graph) for s in inside])
-    unit = np.eye(len(block.precision))
     if isinstance(step, FamilyDraw) and step.is_by_element:
-        yield from (unit[:, [row]] for row in rows)
-    else:
-        yield unit[:, rows]
+        return rows
+    return np.eye(len(block.precision))[:, rows]
 
 
 def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> list[Floats]:
