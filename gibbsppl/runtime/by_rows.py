@@ -135,10 +135,22 @@ def jointly_in(constants: Constants, arrays: tuple[str, ...]) -> Joint | ByRows:
 
 
 def _solved(linear: Floats, precisions: Floats, design: Floats, responses: Floats) -> Floats:
-    """``(D + F'F)^-1 (linear + F' responses)``."""
+    """``(D + F'F)^-1 (linear + F' responses)``.
+
+    Elements that no row shows, as weights are whose gates are shut, have no part in the matrix; if
+    fewer are left than there are rows, it is ``D + F'F`` of these.
+    """
     first = linear / _positive(precisions)
+    left = responses - design @ first
+    shown = design.any(axis=0)
+    if np.count_nonzero(shown) < len(design):
+        own = design[:, shown]
+        matrix = own.T @ own
+        matrix[np.diag_indices_from(matrix)] += precisions[shown]
+        first[shown] += factor_of(matrix[None]).solve((own.T @ left)[:, None])[:, 0]
+        return first
     scaled = design / precisions
-    away = factor_of(_of_rows(design, scaled)[None]).solve((responses - design @ first)[:, None])
+    away = factor_of(_of_rows(design, scaled)[None]).solve(left[:, None])
     return np.asarray(first + away[:, 0] @ scaled)
 
 

@@ -38,18 +38,55 @@ def joint_by_rows(
         out[j] = (linear[j] + noise) / precisions[j]
     for i in range(rows):
         responses[i] -= rng.standard_normal()
-    for j in range(columns):
+    shown = _shown(design)
+    for j in shown:
         for i in range(rows):
             responses[i] -= design[j, i] * out[j]
-    matrix = _of_rows(design, precisions)
+    if len(shown) < rows:
+        _add_by_columns(design, precisions, responses, shown, out)
+    else:
+        _add_by_rows(design, precisions, responses, shown, out)
+
+
+@kernel
+def _add_by_rows(
+    design: Floats, precisions: Floats, responses: Floats, shown: Ints, out: Floats
+) -> None:
+    """Add to elements what the rows say of them, by a matrix of the order of the rows."""
+    matrix = _of_rows(design, precisions, shown)
     definite(factorised(matrix))
     forward(matrix, responses)
     backward(matrix, responses)
-    for j in range(columns):
+    for j in shown:
         total = 0.0
-        for i in range(rows):
+        for i in range(len(responses)):
             total += design[j, i] * responses[i]
         out[j] += total / precisions[j]
+
+
+@kernel
+def _add_by_columns(
+    design: Floats, precisions: Floats, responses: Floats, shown: Ints, out: Floats
+) -> None:
+    """The same by a matrix of the order of the elements, ``D + F'F``, of which there are fewer."""
+    count, rows = len(shown), len(responses)
+    matrix, away = np.empty((count, count)), np.empty(count)
+    for s in range(count):
+        one, total = design[shown[s]], 0.0
+        for i in range(rows):
+            total += one[i] * responses[i]
+        away[s] = total
+        for t in range(s + 1):
+            other, total = design[shown[t]], 0.0
+            for i in range(rows):
+                total += one[i] * other[i]
+            matrix[s, t] = total
+        matrix[s, s] += precisions[shown[s]]
+    definite(factorised(matrix))
+    forward(matrix, away)
+    backward(matrix, away)
+    for s in range(count):
+        out[shown[s]] += away[s]
 
 
 @kernel
@@ -70,11 +107,8 @@ def _of_unit_weight(linear: Floats, design: Floats, weights: Floats, responses: 
 
 
 @kernel
-def _of_rows(design: Floats, precisions: Floats) -> Floats:
-    """The matrix of the order of the rows, on and below its diagonal: four elements at a time.
-
-    Elements that no row shows, as weights are whose gates are shut, are left out.
-    """
+def _shown(design: Floats) -> Ints:
+    """The elements that a row shows: not those of weights whose gates are shut."""
     columns, rows = design.shape
     shown = np.empty(columns, np.int64)
     count = 0
@@ -84,6 +118,13 @@ def _of_rows(design: Floats, precisions: Floats) -> Floats:
                 shown[count] = j
                 count += 1
                 break
+    return shown[:count]
+
+
+@kernel
+def _of_rows(design: Floats, precisions: Floats, shown: Ints) -> Floats:
+    """The matrix of the order of the rows, on and below its diagonal: four elements at a time."""
+    rows, count = design.shape[1], len(shown)
     matrix = np.zeros((rows, rows))
     for i in range(rows):
         matrix[i, i] = 1.0
