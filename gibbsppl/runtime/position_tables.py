@@ -24,6 +24,7 @@ __all__ = [
     "array_in_order",
     "as_computed",
     "as_given",
+    "axis_last",
     "chart_in_order",
     "column_in_order",
     "elements_in_order",
@@ -48,6 +49,16 @@ def as_computed(make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
 def as_given(*arrays: Array) -> tuple[Array, ...]:
     """The arrays, which are tables already."""
     return arrays
+
+
+def axis_last(values: Array, axis: int) -> tuple[Array]:
+    """An array with one of its axes as the last, so that elements along it are side by side.
+
+    >>> axis_last(np.array([[1, 2], [3, 4]]), 0)
+    (array([[1, 3],
+           [2, 4]], dtype=int32),)
+    """
+    return (np.ascontiguousarray(np.moveaxis(short(np.asarray(values)), axis, -1)),)
 
 
 def elements_in_order(known: Array | None, place: Bounds) -> tuple[Ints, ...]:

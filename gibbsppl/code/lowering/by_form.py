@@ -18,6 +18,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array, Dim, Leaf, Over, substitute
 from gibbsppl.algebra.expressions import Expr as Formula
 from gibbsppl.code.arrays.expressions import (
+    ONE,
     TWO,
     ZERO,
     Apply,
@@ -35,6 +36,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.groups import Hot
 from gibbsppl.code.arrays.statements import Add, Argument, Choice, Draw, Let, Store
+from gibbsppl.code.arrays.terms import quotient
 from gibbsppl.code.lowering.parameters import by_element, parameter
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
@@ -167,7 +169,8 @@ class _Column:
         now = self.in_column(target)
         form = self.placed(Element(self.kept.name, self.rows))
         assert isinstance(form, Element)
-        slope = self.at_rows("slope", self.slope)
+        same, by_row = self.apart(self.slope)
+        slope = by_row if isinstance(by_row, Element) else self.at_rows("slope", by_row)
         square, linear, change = (
             w.fresh(f"{self.array}_{n}") for n in ("square", "linear", "change")
         )
@@ -187,10 +190,10 @@ class _Column:
             w.add(Add(square, (), product([squares, count]), ()))
         w.add(Add(linear, (), product([slope, derivative]), self.lanes))
         w.add(Let(change, (), negative(now)))
-        whole = product([lead, Element(square)])
+        whole = product([lead, same, same, Element(square)])
         first = [
             self.chosen.of(etas[0]),
-            product([lead, Element(linear)]),
+            product([lead, same, Element(linear)]),
             negative(product([whole, now])),
         ]
         half = Apply("/", (whole, TWO))
@@ -205,13 +208,13 @@ class _Column:
             w.add(Store(now, target))
         w.add(Add(change, (), target, ()))
         with w.apart() as updates:
-            self.update(form, slope, Element(change))
+            self.update(form, product([same, slope]), Element(change))
         if is_binary:  # (most stay as they are)
             w.add(Choice(Apply("equals", (Element(change), ZERO)), (tuple(updates), ())))
         else:
             w.add(*updates)
 
-    def update(self, form: Element, slope: Element, change: Element) -> None:
+    def update(self, form: Element, slope: Expr, change: Element) -> None:
         """What the change of an element changes."""
         w = self.w
         moved = product([slope, change])
@@ -230,6 +233,17 @@ class _Column:
     def is_by_row(self, expr: Expr) -> bool:
         """Whether an expression differs from row to row."""
         return any(lane.dim in expr.free for lane in self.lanes)
+
+    def apart(self, slope: Expr) -> tuple[Expr, Expr]:
+        """The factors of a slope that are the same at all rows, as one number; and the others."""
+        same, by_row = list[Expr](), list[Expr]()
+        whole = quotient(slope)
+        for f in whole.above:
+            (by_row if self.is_by_row(f) else same).append(f)
+        if not (same and by_row) or any(map(self.is_by_row, whole.below)):
+            return ONE, slope
+        number = product([Number(whole.sign), *same, *(Apply("/", (ONE, b)) for b in whole.below)])
+        return self.at_rows("same", number), product(by_row)
 
     def at_rows(self, stem: str, value: Expr) -> Element:
         """The element of a new array that is a value at each row, or a number for all of them."""
@@ -289,7 +303,10 @@ def rows_in_place(
     if any(r.dim.name not in here or r.start for r in loop.inner):
         return None
     lanes = w.spans([r for r in loop.form.over if r.dim.name not in here])
-    return (lanes, lambda e: at(e, here)) if lanes else None
+    if not lanes:
+        return None
+    along = lanes[-1].dim
+    return lanes, lambda e: w.side_by_side(at(e, here), along)
 
 
 def seen_rows(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.code.arrays.expressions import ZERO, Element, Expr, Position, Span
+from gibbsppl.code.arrays.expressions import ZERO, Element, Expr, Position
 from gibbsppl.code.arrays.statements import Draw, Let, Store
 from gibbsppl.code.lowering.joint import multiplied, place_in_whole, put_whole, whole
 from gibbsppl.code.lowering.maintained import with_maintained
@@ -35,7 +35,9 @@ def lower_by_rows(w: Workshop, step: QuadraticDraw, rows: Rows) -> None:
         "responses": (lines,),
     }
     names = {part: w.fresh(f"{stem}_{part}") for part in spans}
-    w.add(*(Let(names[part], own, ZERO) for part, own in spans.items()))
+    is_full = all(p.contributions for form in rows.forms for p in form.design)
+    full = {"design"} if is_full else set[str]()
+    w.add(*(Let(names[n], own, ZERO, is_empty=n in full) for n, own in spans.items()))
     with with_maintained(w, step.kept):
         for n, (own, start) in enumerate(_starts(w, dims)):
             place = place_in_whole(w, own, start)
@@ -43,7 +45,7 @@ def lower_by_rows(w: Workshop, step: QuadraticDraw, rows: Rows) -> None:
             _store(w, names["precisions"], (place,), multiplied(rows.squares[n], -2))
             for form, (row_dims, row) in zip(rows.forms, _starts(w, along), strict=True):
                 line = place_in_whole(w, row_dims, row)
-                _store(w, names["design"], (place, line), form.design[n])
+                _store(w, names["design"], (place, line), form.design[n], row_dims)
         for form, (row_dims, row) in zip(rows.forms, _starts(w, along), strict=True):
             line = place_in_whole(w, row_dims, row)
             _store(w, names["weights"], (line,), form.weight)
@@ -67,10 +69,18 @@ def _starts(
         start += prod(map(w.size, dims))
 
 
-def _store(w: Workshop, array: str, place: tuple[Expr, ...], p: NaturalParameter) -> None:
-    """Coefficients, at their places in an array of all."""
+def _store(
+    w: Workshop,
+    array: str,
+    place: tuple[Expr, ...],
+    p: NaturalParameter,
+    rows: tuple[Dim, ...] = (),
+) -> None:
+    """Coefficients, at their places in an array of all; along ``rows`` they are side by side."""
     if not p.contributions:
         return
-    over: tuple[Span, ...] = tuple(map(w.span, p.axes))
+    over = tuple(w.span(d) for d in sorted(p.axes, key=lambda d: d in rows))
     factors = ", ".join(dict.fromkeys(c.factor for c in p.contributions))
-    w.add(Store(Element(array, place), parameter(w, p, array), over, factors))
+    value = parameter(w, p, array)
+    value = w.side_by_side(value, rows[-1].name) if rows else value
+    w.add(Store(Element(array, place), value, over, factors))

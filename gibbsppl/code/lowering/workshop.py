@@ -17,7 +17,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range, fresh
-from gibbsppl.code.arrays.expressions import Element, Expr, Position, Span
+from gibbsppl.code.arrays.expressions import Element, Expr, Position, Span, mapped
 from gibbsppl.code.arrays.groups import Groups
 from gibbsppl.code.arrays.statements import Let, Loop, Statement, Type, of_step
 from gibbsppl.code.arrays.sweeps import Array, Kind, Table
@@ -221,6 +221,28 @@ class Workshop:
             self.tables[key] = Table(names, function, arguments)
             self.arrays |= {n: Array((), "table", kind) for n in names}
         return self.tables[key].names
+
+    def side_by_side(self, expr: Expr, dim: str) -> Expr:
+        """An expression that reads data along a dim from tables with that axis as the last."""
+
+        def one(e: Expr) -> Expr | None:
+            variable = self.graph.variables.get(e.array) if isinstance(e, Element) else None
+            if not isinstance(e, Element) or variable is None or variable.kind == "random":
+                return None
+            along = [n for n, i in enumerate(e.indices) if dim in i.free]
+            last = len(e.indices) - 1
+            if len(along) != 1 or along == [last] or e.indices[along[0]] != Position(dim):
+                return None
+            (axis,) = along
+            kind: Type = "int" if variable.integer else "float"
+            stems = (f"{e.array}_by_{dim}",)
+            (name,) = self.table(stems, "axis_last", f"@{e.array}", axis, kind=kind)
+            order = [*(n for n in range(last + 1) if n != axis), axis]
+            dims = tuple(variable.dims[n].name for n in order)
+            self.arrays[name] = Array(dims, "table", kind)
+            return Element(name, tuple(e.indices[n] for n in order))
+
+        return mapped(expr, one)
 
     @property
     def groups(self) -> Groups:

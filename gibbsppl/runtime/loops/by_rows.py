@@ -31,14 +31,14 @@ def joint_by_rows(
     of an element. The design and the responses are overwritten.
     """
     columns, rows = design.shape
-    _of_unit_weight(linear, design, weights, responses)
+    shown = _shown(design)
+    _of_unit_weight(linear, design, weights, responses, shown)
     for j in range(columns):
         definite(precisions[j] > 0.0)
         noise = np.sqrt(precisions[j]) * rng.standard_normal()
         out[j] = (linear[j] + noise) / precisions[j]
     for i in range(rows):
         responses[i] -= rng.standard_normal()
-    shown = _shown(design)
     for j in shown:
         for i in range(rows):
             responses[i] -= design[j, i] * out[j]
@@ -90,18 +90,20 @@ def _add_by_columns(
 
 
 @kernel
-def _of_unit_weight(linear: Floats, design: Floats, weights: Floats, responses: Floats) -> None:
+def _of_unit_weight(
+    linear: Floats, design: Floats, weights: Floats, responses: Floats, shown: Ints
+) -> None:
     """Rows and responses divided so that weights are one; without weight, in ``linear``."""
-    columns, rows = design.shape
+    rows = len(weights)
     for i in range(rows):
         if weights[i] > 0.0:
             weights[i] = np.sqrt(weights[i])
             responses[i] /= weights[i]
             continue
-        for j in range(columns):
+        for j in shown:
             linear[j] += responses[i] * design[j, i]
         responses[i] = 0.0
-    for j in range(columns):
+    for j in shown:
         for i in range(rows):
             design[j, i] *= weights[i]
 
