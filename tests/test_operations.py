@@ -21,6 +21,7 @@ from gibbsppl.code.loop_text.statements import PROTOCOLS
 from gibbsppl.code.operations import counted
 from gibbsppl.families import FAMILIES
 from gibbsppl.runtime.loops import functions
+from gibbsppl.runtime.loops.draws import PARTED
 from gibbsppl.runtime.operations import FUNCTIONS, KERNELS, Kernel
 from models import ALL
 
@@ -79,6 +80,11 @@ def test_every_kernel_that_draws_from_a_family_has_its_operations():
 
     assert names - set(kernels()) == set()
     assert names - set(KERNELS) == set()
+
+
+def test_every_parameter_that_is_apart_from_its_draw_has_its_operations():
+    assert {p.function for row in PARTED.values() for p in row.parts} - set(FUNCTIONS) == set()
+    assert {row.draw for row in PARTED.values()} - set(KERNELS) == set()
 
 
 def test_rows_are_of_kernels_and_those_by_log_densities_ask_for_some():

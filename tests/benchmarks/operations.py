@@ -64,6 +64,7 @@ FUNCTIONS = {
     "log_passage_q": "log_passage_q({x}, 0.5)",
     "log_polya_gamma": "log_polya_gamma(2.0, {x})",
     "log_stirling": "log_stirling(9.0, 3.0)",
+    "exp_of": "exp_of({x})",
     "inverse_probability": "inverse_probability({x})",
     "variance": "variance(-{x})",
     "deviation": "deviation(-{x})",
