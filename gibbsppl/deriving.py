@@ -6,7 +6,7 @@ not been derived before comes here (`gibbsppl.cache`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
@@ -31,8 +31,9 @@ from gibbsppl.planning import (
     planned,
     replaceable,
     with_choices,
+    with_marginal_moves,
 )
-from gibbsppl.rewrites import REWRITES, Rewritten, Rule, rewritten
+from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
 from gibbsppl.schedule.choices import choices_told
@@ -63,15 +64,7 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
 def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     """The schedule of a graph, with its data and its program."""
     blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
-    control = Control(
-        tuple(settings["order"]),
-        checked_scan(settings["scan"]),
-        kernels_of(settings["kernels"]),
-        blocks,
-        proposes=not (settings["exact"] or settings["by"]),
-        together=moved_together(settings["kernels"]),
-    )
-    by = settings["by"]
+    control, by = _control_of(settings, blocks), settings["by"]
     graph = without_spellings(graph)
     check_names(graph, blocks)
     check_kernels(graph, control.kernels)
@@ -79,7 +72,9 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     check_possible(graph, data)
     asked = dict(rewrites) if isinstance(rewrites, Mapping) else {}
 
-    def made_by(asked: Mapping[str, bool]) -> tuple[Rewritten, Schedule]:
+    def made_by(
+        asked: Mapping[str, bool], settings: Settings = settings
+    ) -> tuple[Rewritten, Schedule]:
         model = rewritten(
             graph,
             data,
@@ -112,7 +107,36 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     trial = Trial(schedule, augmented.data, functions_of(schedule))
     if by or trial.functions:
         return trial
-    return with_choices(Planned(trial, augmented, control), settings, partial(_states, graph))
+
+    def chosen(trial: Trial, model: Rewritten) -> Trial:
+        return with_choices(Planned(trial, model, control), settings, partial(_states, graph))
+
+    def integrated(name: str) -> tuple[Trial, Callable[[], Trial]]:
+        model, own = made_by(asked, {**settings, "collapse": (name,)})
+        return (found := Trial(own, model.data)), lambda: chosen(found, model)
+
+    best = chosen(trial, augmented)
+    if not asked.get(MARGINAL_MOVES, _is_free(settings, control)):
+        return best
+    return with_marginal_moves(best, settings, integrated, partial(_states, graph))
+
+
+def _is_free(settings: Settings, control: Control) -> bool:
+    """Whether the user leaves it open how variables are drawn."""
+    is_open = settings["interweave"] is True and settings["rewrites"] is not False
+    return is_open and not settings["collapse"] and control == Control(proposes=control.proposes)
+
+
+def _control_of(settings: Settings, blocks: Blocks) -> Control:
+    """The user's settings of a schedule."""
+    return Control(
+        tuple(settings["order"]),
+        checked_scan(settings["scan"]),
+        kernels_of(settings["kernels"]),
+        blocks,
+        proposes=not (settings["exact"] or settings["by"]),
+        together=moved_together(settings["kernels"]),
+    )
 
 
 def _states(graph: Graph, trial: Trial) -> tuple[Values, ...]:

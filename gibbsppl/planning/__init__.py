@@ -13,6 +13,7 @@
   place of an `augmentation` where all that it serves is proposed
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
+- `marginal_moves`: of what has no closed form, with a number that they see integrated out
 - the `order` of the steps, and units of random and symmetric scans
 """
 
@@ -21,6 +22,7 @@ from gibbsppl.planning.augmentation import is_proposed, replaceable
 from gibbsppl.planning.choices import check_kernels, functions_of
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import check_asked, interwoven_if
+from gibbsppl.planning.marginal_moves import with_marginal_moves
 from gibbsppl.planning.plan import plan, planned
 
 __all__ = [
@@ -35,4 +37,5 @@ __all__ = [
     "planned",
     "replaceable",
     "with_choices",
+    "with_marginal_moves",
 ]

@@ -21,7 +21,16 @@ data are imputed last. It goes:
 """
 
 from gibbsppl.rewrites.applied import Rewrite
-from gibbsppl.rewrites.driver import LOCATIONS, PARTS, REWRITES, RULES, UNSEEN, possible, rewritten
+from gibbsppl.rewrites.driver import (
+    LOCATIONS,
+    MARGINAL_MOVES,
+    PARTS,
+    REWRITES,
+    RULES,
+    UNSEEN,
+    possible,
+    rewritten,
+)
 from gibbsppl.rewrites.marginal_draws import collapsible
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.rewrites.search import Rewritten
@@ -29,6 +38,7 @@ from gibbsppl.rewrites.stages import Stage
 
 __all__ = [
     "LOCATIONS",
+    "MARGINAL_MOVES",
     "PARTS",
     "REWRITES",
     "RULES",

@@ -53,11 +53,9 @@ REWRITES: tuple[Rule, ...] = (
 )  # fmt: skip
 RULES = (*REWRITES, WORKING_SCALE)  # (no search looks for the last)
 
-# The names by which arrays being taken apart, values that nothing sees being drawn last, and scales
-# being drawn without their locations, are asked for or forbidden.
-PARTS = "parts"
-UNSEEN = "unseen"
-LOCATIONS = "locations"
+# The names by which arrays being taken apart, values that nothing sees being drawn last, scales
+# without their locations, and moves without numbers that they see, are asked for or forbidden.
+PARTS, UNSEEN, LOCATIONS, MARGINAL_MOVES = "parts", "unseen", "locations", "marginal moves"
 
 
 def rewritten(  # noqa: PLR0913  (settings, all named at the call)
@@ -407,7 +405,7 @@ def possible(
 
 
 def _check_names(asked: Mapping[str, bool]) -> None:
-    names = [*(r.name for r in RULES), PARTS, UNSEEN, LOCATIONS]
+    names = [*(r.name for r in RULES), PARTS, UNSEEN, LOCATIONS, MARGINAL_MOVES]
     for name, wanted in asked.items():
         if name not in names:
             raise CompileError(
