@@ -21,7 +21,7 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.copies import copies_of
 from gibbsppl.algebra.expressions import Dim, Expr, dims_of, substitute
-from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.derive.quadratic import Quadratic, degree_of
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of
@@ -116,7 +116,7 @@ def _has_precision(graph: Graph, name: str, others: Sequence[Piece]) -> bool:
     everywhere = [
         p
         for p in own
-        if p.views[0].indices == dims and all(len(r) == graph.sizes[r.dim] for r in p.over)
+        if p.views[0].indices == dims and all(len(r) == size_of(r.dim, graph.sizes) for r in p.over)
     ]
     return all(p.coefficient.is_nonpositive for p in own) and any(
         p.coefficient.is_negative for p in everywhere
