@@ -150,10 +150,10 @@ def test_what_is_computed_once_takes_the_name_of_no_array():
 
 def test_compilations_do_not_touch_one_another():
     alone = {n: form_named(n).compiled().source for n in ("pumps", "topics", "factorisation")}
-    first = gp.compile(form_named("pumps").build())
-    second = gp.compile(form_named("topics").build())
+    first = form_named("pumps").compiled()
+    second = form_named("topics").compiled()
     schedules = [first.schedule, second.schedule]
-    third = gp.compile(form_named("factorisation").build())
+    third = form_named("factorisation").compiled()
     again = [write_numpy(s) for s in schedules]
 
     assert [first.source, second.source, third.source] == list(alone.values())
