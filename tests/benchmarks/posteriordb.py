@@ -95,7 +95,7 @@ def kept(posterior):
 def ours(posterior, seed, draws=2000, warmup=1000):
     """Effective draws per CPU second of the default sampler, in compiled loops.
 
-    Draws are doubled until they take half a second; of three turns the median is taken.
+    Draws are doubled until they take half a second, by the median of three turns.
     """
     sampler, names = gp.compile(posterior.model()), kept(posterior)
     how = {"warmup": warmup, "chains": 4, "keep": names, "backend": "compiled", "progress": False}
@@ -106,11 +106,14 @@ def ours(posterior, seed, draws=2000, warmup=1000):
         found = sampler.sample(count, seed=seed, **how)
         return found, process_time() - began
 
-    while run(draws)[1] - run(4)[1] < LONG_ENOUGH:
+    def three(count):
+        turns = [(*run(count), run(4)[1]) for _ in range(3)]
+        return turns[0][0], statistics.median(many - few for _, many, few in turns)
+
+    found, seconds = three(draws)
+    while seconds < LONG_ENOUGH:
         draws *= 2
-    turns = [(*run(draws), run(4)[1]) for _ in range(3)]
-    seconds = statistics.median(many - few for _, many, few in turns)
-    found = turns[0][0]
+        found, seconds = three(draws)
     return fewest(posterior, scalars({n: found[n] for n in names})) / seconds
 
 
