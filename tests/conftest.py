@@ -54,6 +54,9 @@ def pytest_collect_file(file_path, parent):
         return found
     return [one for one in found if type(one) is pytest.Module]
 
+# Files with tests that take a minute each: they come first, so that no worker waits for them.
+FIRST = ("test_signatures.py", "test_docs.py")
+
 
 class Backwards(pytest.Dir):
     """A folder whose files are collected from the last one on."""
@@ -77,7 +80,7 @@ def pytest_collection_modifyitems(items):
 
     Workers have them in one order, in which they do not come where one collects backwards.
     """
-    items.sort(key=lambda item: (item.path, isinstance(item, pytest.Function)))
+    items.sort(key=lambda i: (i.path.name not in FIRST, i.path, isinstance(i, pytest.Function)))
     long, quick = listed(LONG_TESTS), listed(QUICK_TESTS)
     for item in items:
         name = item.nodeid.removeprefix("tests/")
