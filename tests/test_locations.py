@@ -173,7 +173,7 @@ CASES = {
     factors: ("precision_U precision_V", "mean_U mean_V"),
 }
 # What is like another one, with other families.
-SLOW = (variances, deviations, groups, with_information, covariances, of_groups_of_groups)
+SLOW = (variances, deviations, groups, with_information, covariances)
 EVERY = pytest.mark.parametrize(
     "model",
     [pytest.param(m, marks=pytest.mark.slow) if m in SLOW else m for m in CASES],
