@@ -386,7 +386,7 @@ JOINTLY = {
     "linear_regression": {"beta, intercept"},
     "matrix_factorisation": set(),
     "local_level": {"level"},
-    "trend_seasonal": {"level, slope, season"},
+    "trend_seasonal": {"level", "slope", "season"},
     "linear_mixed": {"a, b, c, level, growth"},
     "factor_analysis": {"score, mean"},
     "bayesian_matrix_factorisation": {"U, mean_U", "V, mean_V"},
