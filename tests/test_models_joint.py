@@ -291,11 +291,13 @@ WAYS = {
         "tables": with_(TABLES),
         "tables alone": with_(TABLES, but=[POLYA_GAMMA]),
         "power of a sum and tables": with_(POWER, TABLES),
+        "coefficients integrated out": {"collapse": ("beta",)},
     },
     "negative_binomial, odds": {
         "plain": without(POLYA_GAMMA),
         "tables": with_(TABLES),
         "tables alone": with_(TABLES, but=[POLYA_GAMMA]),
+        "coefficients integrated out": {"collapse": ("beta",)},
     },
     "capture_recapture": {
         "tables": with_(TABLES),
