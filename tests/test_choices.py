@@ -329,3 +329,11 @@ def test_a_kernel_is_checked_whatever_other_observations_have_chosen():
     (name,) = (s.name for s in sampler.schedule.steps if "x" in s.variables)
 
     assert sampler.check_kernel(name, replicates=20, seed=1).passed
+
+
+def test_theory_is_silent_of_an_improper_block():
+    text = "model { a ~ dflat()  for (i in 1:N) { c[i] ~ dnorm(a, 1) }  q <- exp(a) }"
+    (choice,) = gp.compile(gp.read_bugs(text, {"N": 3})).schedule.choices
+
+    assert choice.variables == ("a", "c")
+    assert np.isnan([c.share for c in (choice.made, *choice.others)]).all()

@@ -76,8 +76,13 @@ class NormalBlock:
         return found
 
 
-def normal_block(graph: Graph, block: Quadratic, values: Values) -> NormalBlock | None:
-    """The block at a state; None if it is too large for a matrix of its precision."""
+def normal_block(
+    graph: Graph, block: Quadratic, values: Values, *, whole: bool = True
+) -> NormalBlock | None:
+    """The block at a state; None if it is too large for a matrix of its precision, or improper.
+
+    One that is not ``whole`` is of a part of its log density, and may be improper.
+    """
     numbers: dict[str, Ints] = {}
     order = 0
     for name, free in masks_of(graph, block, values).items():
@@ -109,7 +114,16 @@ def normal_block(graph: Graph, block: Quadratic, values: Values) -> NormalBlock 
         _add(linear, (np.where(first < 0, second, -1),), weight * one)
     both = precision + precision.T
     finite = np.isfinite(both).all() and np.isfinite(linear).all()
-    return NormalBlock(numbers, both, linear) if finite else None
+    told = finite and (not whole or _is_proper(both))
+    return NormalBlock(numbers, both, linear) if told else None
+
+
+def _is_proper(precision: Floats) -> bool:
+    try:
+        np.linalg.cholesky(precision)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _add(into: Floats, rows: Sequence[Ints], weight: Floats) -> None:
@@ -288,7 +302,7 @@ def _information(
 
     states = [moved(step) for step in (-STEP, 0.0, STEP)]
     own = replace(block, pieces=tuple(p for p in block.pieces if mentions(p.coefficient, (name,))))
-    below, above = (normal_block(graph, own, v) for v in (states[0], states[2]))
+    below, above = (normal_block(graph, own, v, whole=False) for v in (states[0], states[2]))
     if below is None or above is None:
         return 0.0, 0.0
     factors = graph.factors_of(name)
