@@ -71,30 +71,10 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     check_truncations(graph, data)
     check_possible(graph, data)
     asked = dict(rewrites) if isinstance(rewrites, Mapping) else {}
-
-    def made_by(
-        asked: Mapping[str, bool], settings: Settings = settings
-    ) -> tuple[Rewritten, Schedule]:
-        model = rewritten(
-            graph,
-            data,
-            asked,
-            blocks.elements,
-            rules=_rules(settings, blocks),
-            collapse=settings["collapse"],
-            approximate=settings["approximate"],
-            moved=control.moved,
-            interweave=interwoven_if(settings["interweave"], control),
-            jointly=blocks.joined,
-            named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
-            closed=[n for n, how in by.items() if how == "mean"] if by else None,
-            climbed=[n for n, how in by.items() if how == "mode"],
-        )
-        return model, planned(model, exact=settings["exact"], control=control)
-
-    augmented, schedule = made_by(asked)
+    made_by = partial(_planned, graph, data, control)
+    augmented, schedule = made_by(settings, asked)
     for rule in replaceable(schedule, asked, graph) if control.proposes else ():
-        model, without = made_by({**asked, rule: False})
+        model, without = made_by(settings, {**asked, rule: False})
         if is_proposed(without, schedule, rule, graph):
             augmented, schedule, asked = model, without, {**asked, rule: False}
     if by:
@@ -105,20 +85,52 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
         names, exact = settings["interweave"], settings["exact"]
         check_asked(augmented, names, schedule, control.kernels, exact=exact)
     trial = Trial(schedule, augmented.data, functions_of(schedule))
+    is_asked = asked.get(MARGINAL_MOVES)
     if by or trial.functions:
+        if is_asked:
+            raise CompileError(
+                f"rewrites[{MARGINAL_MOVES!r}]: found True beside by= or a function of yours in "
+                "kernels=, with which nothing is chosen; leave one of them out."
+            )
         return trial
 
+    states = partial(_states, graph)
+
     def chosen(trial: Trial, model: Rewritten) -> Trial:
-        return with_choices(Planned(trial, model, control), settings, partial(_states, graph))
+        return with_choices(Planned(trial, model, control), settings, states)
 
     def integrated(name: str) -> tuple[Trial, Callable[[], Trial]]:
-        model, own = made_by(asked, {**settings, "collapse": (name,)})
-        return (found := Trial(own, model.data)), lambda: chosen(found, model)
+        model, schedule = made_by({**settings, "collapse": (*settings["collapse"], name)}, asked)
+        trial = Trial(schedule, model.data)
+        return trial, partial(chosen, trial, model)
 
     best = chosen(trial, augmented)
-    if not asked.get(MARGINAL_MOVES, _is_free(settings, control)):
+    if not (_is_free(settings, control) if is_asked is None else is_asked):
         return best
-    return with_marginal_moves(best, settings, integrated, partial(_states, graph))
+    return with_marginal_moves(best, settings, integrated, states, is_asked=bool(is_asked))
+
+
+def _planned(
+    graph: Graph, data: Values, control: Control, settings: Settings, asked: Mapping[str, bool]
+) -> tuple[Rewritten, Schedule]:
+    """The model with the rewrites that are asked for and those that it needs, and its schedule."""
+    blocks, by = control.blocks, settings["by"]
+    model = rewritten(
+        graph,
+        data,
+        asked,
+        blocks.elements,
+        rules=_rules(settings, blocks),
+        collapse=settings["collapse"],
+        approximate=settings["approximate"],
+        moved=control.moved,
+        interweave=interwoven_if(settings["interweave"], control),
+        jointly=blocks.joined,
+        named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
+        closed=[n for n, how in by.items() if how == "mean"] if by else None,
+        climbed=[n for n, how in by.items() if how == "mode"],
+    )
+    return model, planned(model, exact=settings["exact"], control=control)
 
 
 def _is_free(settings: Settings, control: Control) -> bool:

@@ -29,6 +29,8 @@ KEEPS = type(cache(len))
 GOLDEN = Path(__file__).parent / "golden"
 LONG_TESTS = Path(__file__).parent / "long_tests.txt"
 QUICK_TESTS = Path(__file__).parent / "quick_tests.txt"
+# Files with tests that take a minute each: they come first, so that no worker waits for them.
+FIRST = ("test_signatures.py", "test_docs.py")
 
 
 def pytest_addoption(parser):
@@ -53,9 +55,6 @@ def pytest_collect_file(file_path, parent):
     if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
         return found
     return [one for one in found if type(one) is pytest.Module]
-
-# Files with tests that take a minute each: they come first, so that no worker waits for them.
-FIRST = ("test_signatures.py", "test_docs.py")
 
 
 class Backwards(pytest.Dir):

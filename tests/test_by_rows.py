@@ -166,6 +166,24 @@ def test_draws_of_loops_are_those_of_whole_arrays(is_compiled, without_weight):
     np.testing.assert_allclose(found, expected, rtol=0, atol=most * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("shown", [0, 1, 2])
+def test_draws_where_rows_show_few_elements_are_those_of_dense_algebra(shown):
+    """All gates are shut, or all but few: fewer elements are left than there are rows."""
+    joint, (own, rows) = example(np.random.default_rng(4))
+    gates = joint.placed(1.0 * (np.arange(joint.size) < shown)).values()
+    given = own, [
+        (w, r, [g * d for g, d in zip(gates, design, strict=True)]) for w, r, design in rows
+    ]
+    expected = joint.flat(joint.draw(np.random.default_rng(5), {}, given))
+    mean = joint.flat(joint.mean({}, given))
+    precision, linear = dense(joint, given)
+    most = rounding(precision)
+
+    np.testing.assert_allclose(mean, np.linalg.solve(precision, linear), atol=most, rtol=most)
+    found = called_on(kernels.joint_by_rows, joint, given, 5)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=most * np.abs(expected).max())
+
+
 # ---- models --------------------------------------------------------------------------------------
 
 

@@ -131,7 +131,13 @@ def test_the_rate_is_that_of_a_gauss_seidel_iteration(seed):
     lower = np.where(number[:, None] >= number, own, 0.0)
     exact = np.abs(np.linalg.eigvals(np.linalg.solve(lower, lower - own))).max()
 
-    assert rate_of(q, [np.eye(7)[:, p] for p in parts]) == pytest.approx(exact, rel=2e-3)
+    drawn = [mixing.Drawn(np.eye(7)[:, p]) for p in parts]
+    assert rate_of(q, drawn) == pytest.approx(exact, rel=2e-3)
+
+    in_turn, one_by_one = mixing.Drawn(np.eye(7)[:, order], in_turn=True), np.eye(7)[:, order].T
+    assert rate_of(q, [in_turn]) == pytest.approx(
+        rate_of(q, [mixing.Drawn(column[:, None]) for column in one_by_one])
+    )
 
 
 def lag_one(sampler, names, sweeps=4000):

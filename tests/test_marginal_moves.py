@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
+from gibbsppl.errors import CompileError
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.planning import marginal_moves
 
@@ -71,10 +72,36 @@ def test_data_far_from_zero_keep_their_digits():
     assert integrated(gp.compile(growth(LENGTHS + 1e8, 1e-20))) == []
 
 
-def test_a_sweep_that_is_much_dearer_is_not_made(monkeypatch):
+def test_the_next_number_is_integrated_out_where_one_would_lose_digits(monkeypatch):
+    true, refused = marginal_moves._keeps_digits, []
+
+    def planted(plan, states):
+        refused.append(plan.name)
+        return len(refused) > 1 and true(plan, states)
+
+    monkeypatch.setattr(marginal_moves, "MOST", np.inf)
+    monkeypatch.setattr(marginal_moves, "_keeps_digits", planted)
+    found = integrated(gp.compile(growth()))
+
+    assert len(found) == 1
+    assert found == refused[1:2] != refused[:1]
+
+
+def test_a_sweep_that_is_much_dearer_is_made_if_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(marginal_moves, "MOST", 1.0)
 
     assert integrated(gp.compile(pumps())) == []
+    assert integrated(gp.compile(pumps(), rewrites={"marginal moves": True})) == ["beta"]
+
+
+def test_what_cannot_be_asked_for_is_refused():
+    asked = {"marginal moves": True}
+    with gp.Model() as normal:
+        gp.Normal("y", gp.Normal("mu", 0, tau=1), tau=1, observed=1.0)
+    with pytest.raises(CompileError, match=r"^rewrites\['marginal moves'\]: no number that moves"):
+        gp.compile(normal, rewrites=asked)
+    with pytest.raises(CompileError, match=r"^rewrites\['marginal moves'\]: found True beside by="):
+        gp.compile(pumps(), rewrites=asked, by={"theta": "mean"})
 
 
 def test_updates_besides_are_not_given_up():
@@ -93,9 +120,10 @@ def before_growth():
 
 
 def test_the_alternative_is_asked_for_by_its_settings():
-    found = gp.compile(pumps()).schedule.choices
+    (choice,) = gp.compile(pumps()).schedule.choices
 
-    assert [c.settings for choice in found for c in choice.others] == [{"rewrites": FORBIDDEN}]
+    assert [c.settings for c in choice.others] == [{"rewrites": FORBIDDEN}]
+    assert integrated(gp.compile(pumps(), **choice.made.settings)) == ["beta"]
 
 
 @pytest.mark.slow

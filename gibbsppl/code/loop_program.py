@@ -113,8 +113,7 @@ def loops_of(
     sizes = {d.name: n for d, n in whole.sizes.items()}
     names = () if kept is None else [n for n in passing(schedule) if n not in kept]
     found = lowered(schedule, data, constants, is_fit=is_fit, is_partial=is_partial)
-    sweep = of_different_rows(without_passing(found, names), data, sizes)
-    sweep = for_loops(sweep, sizes)
+    sweep = for_loops(of_different_rows(without_passing(found, names), data), sizes)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -119,6 +119,7 @@ def normal_block(
 
 
 def _is_proper(precision: Floats) -> bool:
+    """Whether a precision matrix is positive definite."""
     try:
         np.linalg.cholesky(precision)
     except np.linalg.LinAlgError:
@@ -141,31 +142,32 @@ def share_of(rate: float) -> float:
     return max(0.0, (1.0 - rate) / (1.0 + rate))
 
 
-def rate_of(precision: Floats, directions: Iterable[Floats | Ints]) -> float:
-    """The rate of a sweep of exact draws, each along the columns of a matrix.
+class Drawn(NamedTuple):
+    """The directions of exact draws, columns of a matrix: all at once, or ``in_turn``."""
 
-    Whole numbers are rows that are drawn one after the other.
+    columns: Floats
+    in_turn: bool = False
+
+
+def rate_of(precision: Floats, draws: Iterable[Drawn]) -> float:
+    """The rate of a sweep of exact draws.
 
     Two normal variables of correlation 0.8, one drawn after the other, and the two together:
 
     >>> q = np.linalg.inv([[1.0, 0.8], [0.8, 1.0]])
-    >>> one, other = np.eye(2)[:, :1], np.eye(2)[:, 1:]
-    >>> round(rate_of(q, [one, other]), 3), rate_of(q, [np.eye(2)])
+    >>> one_by_one, together = Drawn(np.eye(2), in_turn=True), Drawn(np.eye(2))
+    >>> round(rate_of(q, [one_by_one]), 3), rate_of(q, [together])
     (0.64, 0.0)
-    >>> round(rate_of(q, [np.array([0, 1])]), 3)
-    0.64
     """
     scale = np.sqrt(np.diag(precision))
     unit = precision / scale / scale[:, None]
     left = np.eye(len(unit))
-    for columns in directions:
-        if columns.dtype.kind == "i":  # (what is drawn later is still as it was)
-            own = np.tril(unit[np.ix_(columns, columns)])
-            left[columns] -= np.linalg.solve(own, unit[columns] @ left)
-            continue
+    for columns, in_turn in draws:
         along = columns * scale[:, None]
         pulled = along.T @ unit
-        left = left - along @ np.linalg.solve(pulled @ along, pulled @ left)
+        own = pulled @ along
+        # (in turn, none of what is drawn later has changed)
+        left = left - along @ np.linalg.solve(np.tril(own) if in_turn else own, pulled @ left)
     return _radius(left)
 
 
@@ -189,7 +191,7 @@ def rate_of_sweep(schedule: Schedule, graph: Graph, block: NormalBlock, values: 
 
     1 where elements of the block are moved, or drawn in other graphs alone.
     """
-    found = list[Floats | Ints]()
+    found = list[Drawn]()
     for step, own in zip(schedule.steps, schedule.graphs, strict=True):
         interwoven = schedule.interwoven.get(step.name)
         if interwoven is not None:
@@ -199,16 +201,15 @@ def rate_of_sweep(schedule: Schedule, graph: Graph, block: NormalBlock, values: 
     return rate_of(block.precision, found)
 
 
-def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Floats | Ints:
-    """The directions of the draw of a step; rows, if its elements are drawn one by one."""
+def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Drawn:
+    """The directions of the draws of a step, of all its elements at once or one by one."""
     inside = [s for s in step.statements if s.target.array.name in block.numbers]
     rows = np.concatenate([block.of(s, graph) for s in inside])
-    if isinstance(step, FamilyDraw) and step.is_by_element:
-        return rows
-    return np.eye(len(block.precision))[:, rows]
+    in_turn = isinstance(step, FamilyDraw) and step.is_by_element
+    return Drawn(np.eye(len(block.precision))[:, rows], in_turn)
 
 
-def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> list[Floats]:
+def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> list[Drawn]:
     """The directions of a non-centred update of locations in a block; none of scales."""
     if interwoven.what == "scale" or not {*interwoven.variables} <= set(block.numbers):
         return []
@@ -222,7 +223,7 @@ def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> 
             moved[tuple(at)] += 1.0
             after = with_originals(changes, {**there, name: moved}, sizes)
             columns.append(block.as_vector(after) - before)
-    return [np.stack(columns, axis=1)] if columns else []
+    return [Drawn(np.stack(columns, axis=1))] if columns else []
 
 
 def rate_of_scale(interwoven: NonCentred, values: Values) -> float | None:

@@ -31,12 +31,13 @@ from gibbsppl.rewrites.driver import (
     possible,
     rewritten,
 )
-from gibbsppl.rewrites.marginal_draws import collapsible
+from gibbsppl.rewrites.marginal_draws import LABELS, collapsible
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.rewrites.search import Rewritten
 from gibbsppl.rewrites.stages import Stage
 
 __all__ = [
+    "LABELS",
     "LOCATIONS",
     "MARGINAL_MOVES",
     "PARTS",

@@ -13,7 +13,7 @@ and the conditionals of what was integrated out, each given those drawn before.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -30,6 +30,9 @@ from gibbsppl.pieces.split import Piece
 from gibbsppl.rewrites.collapsing import collapsed
 from gibbsppl.rewrites.integrals import Integral
 from gibbsppl.rewrites.quality import CLOSED, is_as_good, quality_of
+
+# What is drawn without a variable, where that is by a scan.
+LABELS = "labels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +75,23 @@ def drawn_without(
     return Without(there, tuple(found), tuple(_drawn_after(integrals, data)))
 
 
-def collapsible(graph: Graph, data: Values) -> dict[str, str]:
+def collapsible(
+    graph: Graph, data: Values, names: Collection[str] | None = None
+) -> dict[str, str]:
     """The variables that can be integrated out, each by itself, and what is drawn without them.
 
-    That is labels, or variables that have no closed form: others would gain little.
+    That is labels, or variables that have no closed form: others would gain little. ``names``: the
+    variables that are looked at, all by default.
     """
     own = {s.name: conditional_of(graph, s, data) for s in graph.latent}
     worse = {n: d for n, d in own.items() if quality_of(d) > CLOSED}
     found = {}
-    for name in graph.drawn:
+    for name in graph.drawn if names is None else names:
         with contextlib.suppress(CompileError):
             marginal, scans, integrals = collapsed(graph, data, (name,))
             made = () if scans else drawn_without(graph, marginal, integrals, data, worse).derived
             names = dict.fromkeys(d.statement.target.array.name for d in made)
-            found[name] = "labels" if scans else ", ".join(names)
+            found[name] = LABELS if scans else ", ".join(names)
     return found
 
 

@@ -141,8 +141,10 @@ def _solved(linear: Floats, precisions: Floats, design: Floats, responses: Float
     fewer are left than there are rows, it is ``D + F'F`` of these.
     """
     first = linear / _positive(precisions)
-    left = responses - design @ first
     shown = design.any(axis=0)
+    if not shown.any():
+        return first
+    left = responses - design @ first
     if np.count_nonzero(shown) < len(design):
         own = design[:, shown]
         matrix = own.T @ own

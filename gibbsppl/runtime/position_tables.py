@@ -175,9 +175,9 @@ def number_that_differ(
     Where the share is larger among some of them, taken evenly, the others are not looked at.
     """
     rows = _rows(axes, arrays)
-    size = rows[0].size
-    step = max(size // LOOKED_AT, 1)
-    for some in {step: [r[::step] for r in rows], 1: rows}.values():
+    step = max(rows[0].size // LOOKED_AT, 1)
+    for every in (step, 1):
+        some = [r[::every] for r in rows]
         count = len(np.unique(_codes(some), axis=0))
         if not 0 < count <= largest_share * some[0].size:
             return None

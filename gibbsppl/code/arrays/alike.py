@@ -1,8 +1,8 @@
 """Sums over rows of which many are alike: over those that differ, each as often as it occurs.
 
 ``sum(n: loggamma(r + y[n]))`` of ten thousand counts, none above 50, calls 51 functions, times how
-many counts there are of each. Comes in: a `Sweep`, its data and the sizes of its dims. Goes out:
-the sweep with such sums, where at most half of the rows differ and the sum calls a dear function.
+many counts there are of each. Comes in: a `Sweep` and its data. Goes out: the sweep with such sums,
+where at most half of the rows differ and the sum calls a dear function.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from gibbsppl.runtime.position_tables import number_that_differ
 LARGEST_SHARE = 0.5
 
 
-def of_different_rows(sweep: Sweep, data: Values, sizes: Mapping[str, int]) -> Sweep:
+def of_different_rows(sweep: Sweep, data: Values) -> Sweep:
     """The sweep with sums over rows that differ."""
     names = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
-    work = _Rows(names, sweep.arrays, data, {**sizes, **sweep.sizes})
+    work = _Rows(names, sweep.arrays, data)
     done = replace(
         sweep,
         statements=tuple(map(work.of, sweep.statements)),
@@ -56,7 +56,6 @@ class _Rows:
     names: Names
     arrays: Mapping[str, Array]
     data: Values
-    sizes: Mapping[str, int]
     known: dict[tuple[object, ...], Table | None] = field(default_factory=dict)
     made: dict[str, Array] = field(default_factory=dict)
     counted: dict[str, int] = field(default_factory=dict)

@@ -36,8 +36,8 @@ def lower_by_rows(w: Workshop, step: QuadraticDraw, rows: Rows) -> None:
     }
     names = {part: w.fresh(f"{stem}_{part}") for part in spans}
     is_full = all(p.contributions for form in rows.forms for p in form.design)
-    full = {"design"} if is_full else set[str]()
-    w.add(*(Let(names[n], own, ZERO, is_empty=n in full) for n, own in spans.items()))
+    for part, along_part in spans.items():
+        w.add(Let(names[part], along_part, ZERO, is_empty=is_full and part == "design"))
     with with_maintained(w, step.kept):
         for n, (own, start) in enumerate(_starts(w, dims)):
             place = place_in_whole(w, own, start)

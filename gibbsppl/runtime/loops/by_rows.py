@@ -68,7 +68,7 @@ def _add_by_rows(
 def _add_by_columns(
     design: Floats, precisions: Floats, responses: Floats, shown: Ints, out: Floats
 ) -> None:
-    """The same by a matrix of the order of the elements, ``D + F'F``, of which there are fewer."""
+    """Add to elements what the rows say of them, by their own matrix, ``D + F'F``, the smaller."""
     count, rows = len(shown), len(responses)
     matrix, away = np.empty((count, count)), np.empty(count)
     for s in range(count):
