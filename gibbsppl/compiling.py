@@ -47,7 +47,7 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
 
     Variables with a jointly quadratic log density are drawn jointly, and so are the labels of a
     hidden Markov chain. A scale is drawn with its locations integrated out, and these right after,
-    where that has a closed form (normal-gamma and normal-Wishart priors).
+    where that has a closed form (normal-gamma and normal-Wishart priors) and these tell much of it.
     ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
     other instead, ``{"x": "alone"}`` jointly, but with no other variable, and
     ``{("a", "b"): "together"}`` asks for a block; ``blocks=False`` forbids all. Where a complete
@@ -55,7 +55,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     may give one: ``rewrites={"Polya-Gamma": True}`` applies a rule wherever it fits, ``False``
     forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``
     integrates ``theta`` out and draws the labels that depend on it one after the other, or if none
-    do, other variables, and then ``theta``;
+    do, other variables, and then ``theta``; a number that moves without a closed form see is
+    integrated out of them by itself where sweeps stay cheap (``rewrites={"marginal moves": False}``
+    forbids it);
     ``approximate=True`` draws all labels at once, each given all previous labels, its own among
     them: near to the posterior, not it (docs/lda.md).
     ``exact=True`` refuses a sampler with a fallback move.

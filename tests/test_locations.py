@@ -15,6 +15,7 @@ from test_loops_of_moves import assert_compiled_is_plain
 import gibbsppl as gp
 from gibbsppl.checks import normalised
 from gibbsppl.checks.geweke import geweke
+from gibbsppl.code.arrays.sweeps import spans_in
 from gibbsppl.errors import CompileError
 from gibbsppl.rewrites import locations
 from models import bayesian_matrix_factorisation
@@ -229,6 +230,28 @@ def test_loops_draw_what_numpy_draws(model):
 def test_compiled_sweeps_are_plain_ones(model):
     pytest.importorskip("numba")
     assert_compiled_is_plain(compiled(model))
+
+
+def many_rows():
+    """Coefficients with scales of their own: their mean changes from sweep to sweep."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(60, 3))
+    with gp.Model(coords={"n": 60, "k": 3}, name="many") as m:
+        tau, own = gp.Gamma("tau", 2, rate=1), gp.Gamma("own", 2, rate=1, dims="k")
+        beta = gp.Normal("beta", 0, tau=own * tau, dims="k")
+        mean = data("x", x, ("n", "k")) @ beta
+        gp.Normal("y", mean, tau=tau, dims="n", observed=x.sum(axis=1) + rng.normal(size=60))
+    return m
+
+
+def test_squares_about_a_mean_that_changes_do_not_read_the_rows():
+    sampler = gp.compile(many_rows(), collapse=("beta",))
+    (chain,), _ = sampler.initial_states(1, 7)
+    loops = sampler.loops()
+
+    assert without(sampler) == ("tau", "beta")
+    assert "n" not in spans_in(loops.sweep_value.statements)
+    assert beside(sampler, chain.state, chain.rng, loops).far == []
 
 
 # ---- what the books say ------------------------------------------------------------------------
