@@ -26,6 +26,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.model.operations import Bools
 from gibbsppl.model.stand_ins import with_stand_ins
 from gibbsppl.runtime.by_rows import jointly_in
+from gibbsppl.runtime.in_parts import InParts
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.layouts import MODERATE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
@@ -310,15 +311,17 @@ def _is_drawn(
 def _of_block(step: OfFamily, etas: Sequence[Floats]) -> Floats:
     """The smallest eigenvalue of the precision of each block; infinite of what is not drawn."""
     margin = np.full(etas[1].shape[:-2], np.inf)
-    margin[step.drawn] = _least_eigenvalues(etas[1][step.drawn])
+    margin[step.drawn] = _least_eigenvalues(etas[1])[step.drawn]
     return margin
 
 
-def _least_eigenvalues(eta_2: Floats) -> Floats:
+def _least_eigenvalues(eta_2: Floats | InParts) -> Floats:
     """The least eigenvalues of precision matrices, scaled to unit diagonals; 0 within rounding.
 
     NaN for a matrix that is not finite. Of many matrices, part after part: each is copied.
     """
+    if isinstance(eta_2, InParts):
+        return np.concatenate([_least_of(eta_2.rows(*at)) for at in eta_2.parts()])
     matrices = eta_2.reshape(-1, *eta_2.shape[-2:])
     step = max(1, PART // max(1, matrices[:1].size))
     parts = (matrices[n : n + step] for n in range(0, max(1, len(matrices)), step))

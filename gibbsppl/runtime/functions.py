@@ -13,7 +13,6 @@ array([2., 0., 5.])
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from functools import reduce
@@ -41,6 +40,7 @@ from gibbsppl.runtime.by_scipy import (
     xlog1py,
     xlogy,
 )
+from gibbsppl.runtime.in_parts import InParts, in_parts
 from gibbsppl.runtime.incomplete import (
     log_beta,
     log_beta_i,
@@ -376,7 +376,7 @@ class Groups:
             sums[self._filled] = np.add.reduceat(ordered, self._firsts, axis=0)
         return sums
 
-    def outer(self, left: Floats, right: Floats) -> Floats:
+    def outer(self, left: Floats, right: Floats) -> Floats | InParts:
         """The sums by group of the outer products of rows: (n, K) and (n, L) to (size, K, L).
 
         >>> Groups(np.array([1, 0, 1]), 2).outer(np.ones((3, 1)), np.eye(3))
@@ -384,17 +384,21 @@ class Groups:
         <BLANKLINE>
                [[1., 0., 1.]]])
         """
-        entries = left.shape[1] * right.shape[1]
-        if len(self.index) * entries < OUTER_AT_ONCE:
+        shape = self.size, left.shape[1], right.shape[1]
+        if len(self.index) * shape[1] * shape[2] < OUTER_AT_ONCE:
             return self.sum(left[:, :, None] * right[:, None, :])
-        same = left is right
-        if self._order is not None:
-            left = left.take(self._order, axis=0)
-            right = left if same else right.take(self._order, axis=0)
-        sums = np.empty((self.size, left.shape[1], right.shape[1]))
-        for n, (start, stop) in enumerate(itertools.pairwise(self._starts)):
-            np.dot(left[start:stop].T, right[start:stop], out=sums[n])
-        return sums
+
+        def rows(first: int, stop: int) -> Floats:
+            begin, end = self._starts[first], self._starts[stop]
+            own = slice(begin, end) if self._order is None else self._order[begin:end]
+            a, b = left[own], right[own]
+            sums = np.empty((stop - first, *shape[1:]))
+            for n in range(first, stop):
+                here = slice(self._starts[n] - begin, self._starts[n + 1] - begin)
+                np.dot(a[here].T, b[here], out=sums[n - first])
+            return sums
+
+        return in_parts(shape, rows)
 
 
 def sum_rows(groups: Groups, values: Array | Shares) -> Floats:

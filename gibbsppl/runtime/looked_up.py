@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gibbsppl.runtime.in_parts import InParts, in_parts
 from gibbsppl.runtime.types import Floats, Integers, Values
 
 # So many numbers of a table are looked up at once: they stay in the cache of a processor.
@@ -61,7 +62,7 @@ class LookedUp:
         """The sums by group of the weights times the rows: (width, K) to (size, K)."""
         return np.asarray(self._by_group.table @ table)
 
-    def outer(self, table: Floats) -> Floats:
+    def outer(self, table: Floats) -> Floats | InParts:
         """The sums by group of the outer products of rows with themselves, without the weights.
 
         >>> looked = LookedUp(np.array([1, 0, 1]), 2, np.array([0, 1, 1]), 2)
@@ -73,16 +74,20 @@ class LookedUp:
                 [0., 1.]]])
         """
         entries = table.shape[1]
-        sums = np.empty((self.size, entries, entries))
         _, all_rows, starts = self._by_group
-        done = 0
-        while done < self.size:
-            first, stop = starts[done], done + 1
-            while stop < self.size and (starts[stop + 1] - first) * entries <= AT_ONCE:
-                stop += 1
-            found = table.take(all_rows[first : starts[stop]], axis=0)
-            for n in range(done, stop):
-                own = found[starts[n] - first : starts[n + 1] - first]
-                np.dot(own.T, own, out=sums[n])
-            done = stop
-        return sums
+
+        def sums(begin: int, end: int) -> Floats:
+            found = np.empty((end - begin, entries, entries))
+            done = begin
+            while done < end:
+                first, stop = starts[done], done + 1
+                while stop < end and (starts[stop + 1] - first) * entries <= AT_ONCE:
+                    stop += 1
+                rows = table.take(all_rows[first : starts[stop]], axis=0)
+                for n in range(done, stop):
+                    own = rows[starts[n] - first : starts[n + 1] - first]
+                    np.dot(own.T, own, out=found[n - begin])
+                done = stop
+            return found
+
+        return in_parts((self.size, entries, entries), sums)

@@ -17,16 +17,28 @@ from functools import cache
 import numpy as np
 
 from gibbsppl.runtime.draws import gamma_of
+from gibbsppl.runtime.in_parts import InParts
 from gibbsppl.runtime.types import Floats, Generator, Numbers, Size
 
 # From this many systems on, substitution over the batch beats LAPACK's LU of each system.
 MANY_SYSTEMS = 200
 
 
-def mvnormal(rng: Generator, eta_1: Floats, eta_2: Floats, size: Size) -> Floats:
+def mvnormal(rng: Generator, eta_1: Floats, eta_2: Floats | InParts, size: Size) -> Floats:
     """Draws with log density ``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``."""
     h = eta_1 if np.shape(eta_1) == size else np.broadcast_to(eta_1, size)
+    if isinstance(eta_2, InParts) and len(h) == len(eta_2):
+        return _in_parts(rng, h, eta_2)
     return mvnormal_information(rng, h, symmetric(-2.0 * np.asarray(eta_2)))
+
+
+def _in_parts(rng: Generator, h: Floats, eta_2: InParts) -> Floats:
+    """Draws by matrices that are not all there at one time."""
+    x = np.empty(h.shape)
+    for first, stop in eta_2.parts():
+        Q = symmetric(-2.0 * eta_2.rows(first, stop))
+        x[first:stop] = mvnormal_information(rng, h[first:stop], Q)
+    return x
 
 
 def mvnormal_information(rng: Generator, h: Floats, Q: Floats) -> Floats:

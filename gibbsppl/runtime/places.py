@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.runtime.in_parts import InParts
 from gibbsppl.runtime.types import Array, AxisIndex, Floats, Ints, Values
 
 Bounds = Sequence[tuple[int, int]]
@@ -119,8 +120,8 @@ def placed(values: Values, place: Bounds, shape: Sequence[int]) -> Floats:
 
 
 def plus_diagonal(
-    pairs: Values, squares: Values, count: int, at: tuple[slice, ...] = ()
-) -> Floats:
+    pairs: Values | InParts, squares: Values, count: int, at: tuple[slice, ...] = ()
+) -> Floats | InParts:
     """An array, with values added where its last ``count`` axes equal the ``count`` before them.
 
     ``at`` is the index of the part of the other axes to which values are added.
@@ -132,6 +133,8 @@ def plus_diagonal(
     array([[0., 0.],
            [0., 1.]])
     """
+    if isinstance(pairs, InParts):
+        return _plus_diagonal_in_parts(pairs, squares, count, at)
     found = np.array(pairs, dtype=np.float64, order="C")  # (so that reshaping it is a view)
     dense = found.shape[found.ndim - count :]
     batch = found.shape[: found.ndim - 2 * count]
@@ -140,3 +143,19 @@ def plus_diagonal(
     diagonal = found.reshape(*batch, entries * entries)[..., :: entries + 1]
     diagonal.reshape(*batch, *dense)[at] += squares
     return found
+
+
+def _plus_diagonal_in_parts(
+    pairs: InParts, squares: Values, count: int, at: tuple[slice, ...]
+) -> InParts:
+    """The same, of an array that is computed some rows at a time."""
+    start, end, _ = (at[0] if at else slice(None)).indices(len(pairs))
+    has_rows = np.ndim(squares) == pairs.ndim - count and len(np.asarray(squares)) > 1
+
+    def rows(first: int, stop: int) -> Floats:
+        low, high = max(first, start), max(min(stop, end), first, start)
+        own = np.asarray(squares)[low - start : high - start] if has_rows else squares
+        here = (slice(low - first, high - first), *at[1:])
+        return np.asarray(plus_diagonal(pairs.rows(first, stop), own, count, here))
+
+    return InParts(pairs.shape, rows)
