@@ -6,7 +6,7 @@ not been derived before comes here (`gibbsppl.cache`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
@@ -23,20 +23,23 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.planning import (
     Control,
     Planned,
+    addable,
     check_asked,
     check_kernels,
     functions_of,
     interwoven_if,
+    is_closed,
     is_proposed,
     planned,
     replaceable,
     with_choices,
     with_marginal_moves,
+    with_or_without,
 )
 from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
-from gibbsppl.schedule.choices import choices_told
+from gibbsppl.schedule.choices import Choice, choices_told
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -70,13 +73,12 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     check_kernels(graph, control.kernels)
     check_truncations(graph, data)
     check_possible(graph, data)
-    asked = dict(rewrites) if isinstance(rewrites, Mapping) else {}
+    asked: Mapping[str, bool] = dict(rewrites) if isinstance(rewrites, Mapping) else {}
     made_by = partial(_planned, graph, data, control)
-    augmented, schedule = made_by(settings, asked)
-    for rule in replaceable(schedule, asked, graph) if control.proposes else ():
-        model, without = made_by(settings, {**asked, rule: False})
-        if is_proposed(without, schedule, rule, graph):
-            augmented, schedule, asked = model, without, {**asked, rule: False}
+    states = partial(_states, graph)
+    augmented, schedule, asked, choices = _augmented(
+        graph, data, control, settings, asked, made_by, states
+    )
     if by:
         from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
 
@@ -94,10 +96,9 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
             )
         return trial
 
-    states = partial(_states, graph)
-
     def chosen(trial: Trial, model: Rewritten) -> Trial:
-        return with_choices(Planned(trial, model, control), settings, states)
+        found = with_choices(Planned(trial, model, control), settings, states)
+        return found.with_choices((*choices, *found.schedule.choices)) if choices else found
 
     def integrated(name: str) -> tuple[Trial, Callable[[], Trial]]:
         model, schedule = made_by({**settings, "collapse": (*settings["collapse"], name)}, asked)
@@ -108,6 +109,41 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     if not (_is_free(settings, control) if is_asked is None else is_asked):
         return best
     return with_marginal_moves(best, settings, integrated, states, is_asked=bool(is_asked))
+
+
+def _augmented(
+    graph: Graph,
+    data: Values,
+    control: Control,
+    settings: Settings,
+    asked: Mapping[str, bool],
+    made_by: Callable[[Settings, Mapping[str, bool]], tuple[Rewritten, Schedule]],
+    states: Callable[[Trial], Sequence[Values]],
+) -> tuple[Rewritten, Schedule, Mapping[str, bool], tuple[Choice, ...]]:
+    """The model with or without the auxiliary variables that it might do without, or gain by.
+
+    And its schedule, the rewrites asked for, and the choices made.
+    """
+    model, schedule = made_by(settings, asked)
+    choices = list[Choice]()
+    replaced = [*replaceable(schedule, asked, graph)] if control.proposes else []
+    is_free = _is_free(settings, control) and not settings["by"]
+    for rule in (*replaced, *(addable(schedule, asked, graph, data) if is_free else ())):
+        is_made = rule in replaced
+        try:
+            other = made_by(settings, {**asked, rule: not is_made})
+        except CompileError:
+            continue
+        plans = ((model, schedule), other) if is_made else (other, (model, schedule))
+        (augmented, with_rule), (plain, without) = plans
+        if not (is_proposed if is_made else is_closed)(without, with_rule, rule, graph):
+            continue
+        trials = Trial(with_rule, augmented.data), Trial(without, plain.data)
+        choice, stays = with_or_without(*trials, rule, settings, states)
+        choices += [] if choice is None else [choice]
+        asked = {**asked, rule: stays}
+        model, schedule = plans[0] if stays else plans[1]
+    return model, schedule, asked, tuple(choices)
 
 
 def _planned(

@@ -82,5 +82,6 @@ def test_what_is_wrong_there_does_not(declare, right, wrong):
     assert right in sampler.source
     planted = load(sampler.source.replace(right, wrong))
 
-    found = verify(sampler.graph, planted, sampler.schedule.steps, sampler.data, 1)
-    assert not found.passed
+    schedule = sampler.schedule
+    own = sampler.graph, planted, schedule.steps, sampler.data, 1
+    assert not verify(*own, graphs=schedule.graphs, schedule=schedule).passed

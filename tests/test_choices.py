@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
+from gibbsppl.code.trials import Trial
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.derive.quadratic import quadratic_of
-from gibbsppl.planning import mixing
+from gibbsppl.planning import augmentation, mixing
 from gibbsppl.planning.alternatives import LEAST_GAIN
 from gibbsppl.planning.mixing import (
     normal_block,
@@ -343,3 +344,64 @@ def test_theory_is_silent_of_an_improper_block():
 
     assert choice.variables == ("a", "c")
     assert np.isnan([c.share for c in (choice.made, *choice.others)]).all()
+
+
+# ---- with auxiliary variables or without ---------------------------------------------------------
+
+
+def trials(rate, rows=1, count=5000, **settings):
+    """Counts of many trials by a level: auxiliary variables hardly vary, all is normal."""
+    with gp.Model(name="trials", coords={"row": rows}) as model:
+        level = gp.Normal("level", 0, tau=1e-4)
+        seen = np.full(rows, round(rate * count))
+        gp.Binomial("y", count, gp.expit(level), dims="row", observed=seen)
+    return gp.compile(model, **settings)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.2, 0.03])
+@pytest.mark.parametrize("largest", [mixing.LARGEST, 0])
+def test_the_information_that_auxiliary_variables_miss_is_the_rate(rate, largest, monkeypatch):
+    monkeypatch.setattr(mixing, "LARGEST", largest)  # (0: element by element)
+    augmented = trials(rate, rewrites={"Polya-Gamma": True})
+    plain = trials(rate, rewrites={"Polya-Gamma": False})
+    draws = augmented.sample(4000, warmup=200, chains=1, seed=1, progress=False)["level"][0]
+    own, there = (Trial(s.schedule, s.data) for s in (augmented, plain))
+    states = [{**plain.data, "level": np.float64(x)} for x in draws[:4]]
+    found = mixing.rate_of_augmentation(
+        augmentation._block(own, ("level",), quadratic_of),
+        augmentation._with_auxiliary(own, states),
+        augmentation._block(there, ("level",), augmentation._to_second_order),
+        states,
+    )
+
+    lagged = np.corrcoef(draws[:-1], draws[1:])[0, 1]
+    assert abs(found - lagged) < 5 * np.sqrt((1 - lagged**2) / len(draws)) + 5 / len(draws)
+
+
+def test_auxiliary_variables_are_used_where_they_pay():
+    case = CASES["seeds_1"]
+    seeds = gp.compile(gp.read_bugs(case.model, case.data))
+    (choice,) = (c for c in seeds.schedule.choices if "Polya-Gamma" in c.made.what)
+
+    assert [r.rule.name for r in seeds.schedule.rewrites] == ["Polya-Gamma"]
+    assert choice.made.by_theory > LEAST_GAIN * choice.others[0].by_theory
+    other = gp.compile(gp.read_bugs(case.model, case.data), **choice.others[0].settings)
+    assert not other.schedule.rewrites
+    assert 'without "Polya-Gamma", sweeps' in str(seeds)
+    assert 'without "Polya-Gamma"' in variants_of(
+        seeds.graph, seeds.data, seeds.schedule, seeds.settings
+    )
+
+
+def test_all_is_proposed_where_auxiliary_variables_are_dear():
+    rng = np.random.default_rng(2)
+    with gp.Model(name="logit", coords={"row": 200, "k": 3}) as model:
+        x = gp.Data("x", rng.normal(size=(200, 3)), dims=("row", "k"))
+        beta = gp.Normal("beta", 0, tau=0.25, dims="k")
+        y = rng.integers(2, size=200)
+        gp.Bernoulli("y", gp.expit(x @ beta), dims="row", observed=y)
+    sampler = gp.compile(model)
+
+    assert not sampler.schedule.rewrites
+    assert 'without "Polya-Gamma" (alternative: with "Polya-Gamma", sweeps' in str(sampler)
+    assert gp.compile(model, rewrites={"Polya-Gamma": True}).schedule.rewrites

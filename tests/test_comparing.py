@@ -52,13 +52,13 @@ def test_alternatives_are_counted_the_cheapest_first_and_told_beside():
     sampler = pumps()
     costs = sampler.costs(alternatives=True)
     counted = [a.operations for a in costs.alternatives if not math.isnan(a.operations)]
-    (collapsed,) = (a for a in costs.alternatives if a.name == "beta collapsed")
-    other = sampler._with(collapse=("beta",)).costs()
+    (collapsed,) = (a for a in costs.alternatives if a.name == "theta collapsed")
+    other = sampler._with(collapse=("theta",)).costs()
 
     assert counted == sorted(counted)
     assert collapsed.operations == other.operations
     times = f"{collapsed.operations / costs.operations:.3g} times dearer"
-    assert f"beta collapsed: {other.operations:,.0f} operations, {times}" in str(costs)
+    assert f"theta collapsed: {other.operations:,.0f} operations, {times}" in str(costs)
     assert sampler.costs().alternatives == ()
 
 

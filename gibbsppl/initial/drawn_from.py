@@ -55,7 +55,7 @@ class OfSeveral:
 
 @dataclass(frozen=True, slots=True)
 class OfDensity:
-    """A step by the log density alone; ``is_flat`` says whether the prior has no integral."""
+    """A step of an array by the log density alone; ``is_flat``: the prior has no integral."""
 
     name: str
     array: str

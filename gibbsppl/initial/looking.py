@@ -14,7 +14,7 @@ from gibbsppl.algebra.supports import Support
 from gibbsppl.derive.matching import own_support
 from gibbsppl.initial.drawn_from import DrawnFrom, OfDensity, OfFamily, OfSeveral
 from gibbsppl.initial.separation import is_flat
-from gibbsppl.pieces.dependence import slices_of
+from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.schedule.kinds import DensityDraw, FamilyDraw
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -36,6 +36,11 @@ def _of(schedule: Schedule, step: Step) -> Iterator[OfFamily | OfSeveral | OfDen
         statement = step.statement
         own = (step.variables[0], slices_of(step.region), statement.mask)
         yield OfDensity(step.name, *own, is_flat(statement))
+    elif step.refusal is not None:  # (moved together, since no family owns them)
+        graph = schedule.graph_of(step)
+        for s in step.statements:
+            region = slices_of(region_of(graph, s))
+            yield OfDensity(step.name, s.target.array.name, region, s.mask, is_flat(s))
 
 
 def _of_family(schedule: Schedule, step: FamilyDraw) -> OfFamily:

@@ -177,11 +177,14 @@ def _check_far_out(
     All elements go out at once where each has terms of its own that see no other.
     """
     from gibbsppl.schedule.densities import log_terms_of  # noqa: PLC0415  (few models come here)
+    from gibbsppl.schedule.kinds import DensityDraw  # noqa: PLC0415
 
     name, sizes, drawing = step.array, schedule.whole.sizes, schedule.step(step.name)
-    x, region, support = np.asarray(state[name], float), step.region, drawing.statement.support
+    x, region = np.asarray(state[name], float), step.region
+    support = next(s for s in drawing.statements if s.target.array.name == name).support
     drawn = _is_drawn(step, data, x.shape)
-    apart = drawing.colours is None and not drawing.is_by_element
+    is_single = isinstance(drawing, DensityDraw)
+    apart = is_single and drawing.colours is None and not drawing.is_by_element
     chosen = [drawn] if apart else [_alone(place, x.shape) for place in np.argwhere(drawn)]
     shape = (x[region].size,) if apart else (1,)
 

@@ -9,8 +9,8 @@
 - joint draws that are proposals, since a term corrects them: `corrected`
 - non-centred updates: `interweaving`
 - elements that depend on one another: `by_colour`
-- blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, in
-  place of an `augmentation` where all that it serves is proposed
+- blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, maybe
+  in place of an `augmentation` where all that it serves is proposed
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
 - `marginal_moves`: of what has no closed form, with a number that they see integrated out
@@ -18,7 +18,13 @@
 """
 
 from gibbsppl.planning.alternatives import Planned, with_choices
-from gibbsppl.planning.augmentation import is_proposed, replaceable
+from gibbsppl.planning.augmentation import (
+    addable,
+    is_closed,
+    is_proposed,
+    replaceable,
+    with_or_without,
+)
 from gibbsppl.planning.choices import check_kernels, functions_of
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import check_asked, interwoven_if
@@ -28,14 +34,17 @@ from gibbsppl.planning.plan import plan, planned
 __all__ = [
     "Control",
     "Planned",
+    "addable",
     "check_asked",
     "check_kernels",
     "functions_of",
     "interwoven_if",
+    "is_closed",
     "is_proposed",
     "plan",
     "planned",
     "replaceable",
     "with_choices",
     "with_marginal_moves",
+    "with_or_without",
 ]

@@ -161,7 +161,7 @@ def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
     """Yield the ways to draw the variables of a plan that differ from it, one by one."""
     if now.control.scan != "systematic":
         return
-    small = _is_quick(now.schedule.graph)
+    small = is_quick(now.schedule.graph)
     if now.control.blocks.joined:
         yield from _joint(now, settings, small)
         yield from _left_apart(now, settings, small)
@@ -169,7 +169,7 @@ def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
         yield from _interwoven(now, small)
 
 
-def _is_quick(graph: Graph) -> bool:
+def is_quick(graph: Graph) -> bool:
     """Whether sweeps of a program in NumPy take a short time."""
     return sum(prod(map(len, f.over)) for f in graph.factors) <= MOST_POSITIONS
 

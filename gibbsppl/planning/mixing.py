@@ -13,7 +13,10 @@ own, their group moving along, and so is one more projection. The effective draw
 A scale that is drawn given its group converges at the rate of the information that is missing: one
 less the ratio of what the data say of the scale to what the group says of it (O. Papaspiliopoulos,
 G. O. Roberts and M. Skold, 2007, "A general framework for the parametrization of hierarchical
-models", Statistical Science 22).
+models", Statistical Science 22). A block that is drawn given auxiliary variables converges at the
+rate of the information that these are missing, in its worst direction (A. P. Dempster, N. M. Laird
+and D. B. Rubin, 1977, Journal of the Royal Statistical Society B 39, of the EM algorithm; J. S.
+Liu, 1994, Journal of the American Statistical Association 89, of data augmentation).
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.quadratic import Quadratic, degree_of, quadratic_of
+from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
@@ -34,7 +38,7 @@ from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.rewrites.recentring import location_and_scale
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.runtime.types import Ints
-from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.precisions import MOST_CELLS, masks_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -143,10 +147,14 @@ def share_of(rate: float) -> float:
 
 
 class Drawn(NamedTuple):
-    """The directions of exact draws, columns of a matrix: all at once, or ``in_turn``."""
+    """The directions of exact draws, columns of a matrix: all at once, or ``in_turn``.
+
+    Of proposals, a ``share`` is accepted.
+    """
 
     columns: Floats
     in_turn: bool = False
+    share: float = 1.0
 
 
 def rate_of(precision: Floats, draws: Iterable[Drawn]) -> float:
@@ -162,12 +170,13 @@ def rate_of(precision: Floats, draws: Iterable[Drawn]) -> float:
     scale = np.sqrt(np.diag(precision))
     unit = precision / scale / scale[:, None]
     left = np.eye(len(unit))
-    for columns, in_turn in draws:
+    for columns, in_turn, share in draws:
         along = columns * scale[:, None]
         pulled = along.T @ unit
         own = pulled @ along
         # (in turn, none of what is drawn later has changed)
-        left = left - along @ np.linalg.solve(np.tril(own) if in_turn else own, pulled @ left)
+        drawn = along @ np.linalg.solve(np.tril(own) if in_turn else own, pulled @ left)
+        left = left - share * drawn
     return _radius(left)
 
 
@@ -196,8 +205,11 @@ def rate_of_sweep(schedule: Schedule, graph: Graph, block: NormalBlock, values: 
         interwoven = schedule.interwoven.get(step.name)
         if interwoven is not None:
             found += _moved_along(interwoven, block, values)
-        elif own is graph and not step.is_move and set(step.variables) & set(block.numbers):
-            found.append(_drawn(step, own, block))
+        elif own is graph and set(step.variables) & set(block.numbers):
+            if isinstance(step, ModalMove):
+                found.append(_proposed(step, own, block, values))
+            elif not step.is_move:
+                found.append(_drawn(step, own, block))
     return rate_of(block.precision, found)
 
 
@@ -205,8 +217,24 @@ def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Drawn:
     """The directions of the draws of a step, of all its elements at once or one by one."""
     inside = [s for s in step.statements if s.target.array.name in block.numbers]
     rows = np.concatenate([block.of(s, graph) for s in inside])
-    in_turn = isinstance(step, FamilyDraw) and step.is_by_element
+    in_turn = isinstance(step, Single) and step.is_by_element
     return Drawn(np.eye(len(block.precision))[:, rows], in_turn)
+
+
+def _proposed(step: ModalMove, graph: Graph, block: NormalBlock, values: Values) -> Drawn:
+    """The directions of proposals: of all elements, or of some along which the others move."""
+
+    def rows(*, last: bool) -> Ints:
+        own = (s for s in step.statements if (s.target.array.name in step.last) == last)
+        found = [block.of(s, graph) for s in own if s.target.array.name in block.numbers]
+        return np.concatenate([*found, np.zeros(0, dtype=np.intp)]).astype(np.intp)
+
+    border, inside = rows(last=bool(step.last)), rows(last=False)
+    columns = np.eye(len(block.precision))[:, border]
+    if step.last:
+        inner, beside = (block.precision[np.ix_(inside, r)] for r in (inside, border))
+        columns[inside] = -np.linalg.solve(inner, beside)
+    return Drawn(columns, share=float(values[f"~{step.name}"].share))
 
 
 def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> list[Drawn]:
@@ -224,6 +252,72 @@ def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> 
             after = with_originals(changes, {**there, name: moved}, sizes)
             columns.append(block.as_vector(after) - before)
     return [Drawn(np.stack(columns, axis=1))] if columns else []
+
+
+def rate_of_augmentation(
+    augmented: tuple[Graph, Quadratic],
+    states: Sequence[Values],
+    plain: tuple[Graph, Quadratic],
+    there: Sequence[Values],
+) -> float | None:
+    """The rate of a block that is drawn given auxiliary variables, and these given the block.
+
+    ``augmented`` is its log density given these, at states that have them; ``plain`` that of the
+    model, to second order, at states of its own. Their precisions are averages over the states. Of
+    more elements than a matrix has it is the rate of the worst element, given all others. None
+    where they are not those of normal densities.
+    """
+    complete, observed = _averaged(*augmented, states), _averaged(*plain, there)
+    if complete is not None and observed is not None:
+        own = complete.numbers.items()
+        rows = np.concatenate([observed.numbers[n][at >= 0] for n, at in own])
+        known = observed.precision[rows[:, None], rows]
+        factor = np.linalg.inv(np.linalg.cholesky(complete.precision))
+        least = float(np.linalg.eigvalsh(factor @ known @ factor.T)[0])
+        return float(np.clip(1.0 - least, 0.0, 1.0))
+    both = [_diagonals(*augmented, states), _diagonals(*plain, there)]
+    shares = [both[1][n] / own for n, own in both[0].items()]
+    if not shares or not all(np.isfinite(s).all() for s in shares):
+        return None
+    return float(np.clip(1.0 - min(s.min() for s in shares), 0.0, 1.0))
+
+
+def _averaged(graph: Graph, block: Quadratic, states: Sequence[Values]) -> NormalBlock | None:
+    """The block whose precision is the average over states; None if it is not proper at one."""
+    found = [normal_block(graph, block, values) for values in states]
+    blocks = [b for b in found if b is not None]
+    if len(blocks) < len(found) or not blocks:
+        return None
+    precision = np.mean([b.precision for b in blocks], axis=0)
+    return replace(blocks[0], precision=precision)
+
+
+def _diagonals(
+    graph: Graph, block: Quadratic, states: Sequence[Values]
+) -> dict[str, Floats]:
+    """The diagonal of a block's precision, by array, on average over states."""
+    free = masks_of(graph, block, states[0])
+    found = {n: np.zeros(mask.shape) for n, mask in free.items()}
+    for values in states:
+        for piece in block.pieces:
+            first, other = piece.views[0], piece.views[-1]
+            if degree_of(piece) < 2 or first.array != other.array:
+                continue
+            shape = tuple(map(len, piece.over))
+
+            def at(value: Any, over: Any = piece.over, of: Any = values, to: Any = shape) -> Any:
+                return np.broadcast_to(evaluate(value, over, of, graph.sizes), to)
+
+            ends = [
+                tuple(at(i).astype(np.intp) for i in view.indices if i is not None)
+                for view in (first, other)
+            ]
+            same = np.all([a == b for a, b in zip(*ends, strict=True)], axis=0)
+            weight = np.where(same, -2.0 * at(piece.coefficient), 0.0)
+            into = found[first.array.name]
+            flat: Any = np.ravel_multi_index(ends[0], into.shape) if into.ndim else 0
+            np.add.at(into.reshape(-1), np.broadcast_to(flat, shape), weight / len(states))
+    return {n: own[free[n]] for n, own in found.items()}
 
 
 def rate_of_scale(interwoven: NonCentred, values: Values) -> float | None:

@@ -63,7 +63,7 @@ def with_modal(
             taken[step.name] = found
         return step
 
-    blocks = concave_blocks(Objective(graph, _terms(graph, names), data, asked, whole), members)
+    blocks = concave_blocks(Objective(graph, terms_of(graph, names), data, asked, whole), members)
     made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
     steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
     gone = {n for step in steps if not step.last for n in step.variables}
@@ -134,7 +134,7 @@ def _arrays(drawn: Drawn) -> set[str]:
     return {s.target.array.name for s in _statements(drawn)}
 
 
-def _terms(graph: Graph, names: set[str]) -> tuple[Term, ...]:
+def terms_of(graph: Graph, names: Collection[str]) -> tuple[Term, ...]:
     """The log density, factor by factor, without what mentions none of some arrays."""
     found = ((f.name, f.log_density, f.over) for f in graph.factors)
     held = (
