@@ -562,3 +562,41 @@ def test_a_term_that_reads_an_element_twice_counts_where_one_of_its_weights_is_z
 
     assert sampler.schedule.step("x").is_coloured
     assert sampler.verify().proved
+
+
+# ---- rows of effects, read within a sum ----------------------------------------------------------
+
+
+def effects(groups, prior=True):
+    """Counts by lines of groups: each reads all effects of its group, within a function."""
+    rng = np.random.default_rng(groups)
+    size = 4 * groups
+    with gp.Model(coords={"g": groups, "j": 3, "i": size}, name="effects") as m:
+        of = gp.Index("of", rng.permutation(np.arange(size) % groups), of="g", dims="i")
+        x = gp.Data("x", rng.normal(size=(size, 3)), dims=("i", "j"))
+        tau = gp.Data("tau", np.eye(3) + 0.5, dims=("j", "j'"))
+        b = gp.MvNormal("b", 0, tau=tau, dims=("g", "j"), event="j")
+        gp.Poisson("y", gp.exp(gp.sum(b[of] * x, "j")), dims="i", observed=rng.poisson(2, size))
+    return m
+
+
+def test_effects_of_groups_are_drawn_column_by_column():
+    few, many = (gp.compile(effects(g)) for g in (5, 10))
+    (step,) = few.schedule.steps
+
+    assert step.colours.count == 3
+    assert few.verify().proved
+    # (each call evaluates the terms of the elements drawn: twice the groups, twice the work)
+    assert many.costs().operations < 2.5 * few.costs().operations
+
+
+def test_effects_counted_at_another_group_are_seen():
+    sampler = gp.compile(effects(5))
+    source = sampler.source
+    right = re.search(r"by_(\w+)\.sum\(", source)
+    assert right is not None
+    planted = load(source.replace(right.group(), right.group() + "1.01 * ", 1))
+
+    schedule = sampler.schedule
+    own = sampler.graph, planted, schedule.steps, sampler.data, 1
+    assert not verify(*own, graphs=schedule.graphs, schedule=schedule).passed

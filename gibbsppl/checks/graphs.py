@@ -20,6 +20,7 @@ from functools import partial
 from itertools import combinations, product
 
 import numpy as np
+from sympy import Add
 
 from gibbsppl.checks.label_by_label import log_probability_of_labels
 from gibbsppl.checks.normalised import log_conditional, size_of_partition
@@ -29,7 +30,7 @@ from gibbsppl.checks.terms import Terms, keeps_digits, size_of
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.initial.requirements import Requirement, outside, requirements_of
 from gibbsppl.model.density import free_elements
-from gibbsppl.model.evaluation import Floats, Values
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.stand_ins import with_stand_ins
 from gibbsppl.schedule.steps import Step
@@ -221,7 +222,7 @@ class _Check:
             for scale in SCALES:
                 there = perturbed(rng, moved, at, sizes, free, scale=scale, single=single)
                 at[name] = there
-                forbidden = any((outside(self.declared, r, at) > 0).any() for r in required)
+                forbidden = any(_is_beyond(self.declared, r, at) for r in required)
                 if forbidden and np.isfinite(own.at(at)).all():
                     return True
         return False
@@ -285,6 +286,20 @@ class _Check:
         sizes = self.schedule.whole.sizes
         values: State = with_stand_ins(self.schedule.parts, state, sizes)
         return values
+
+
+def _is_beyond(graph: Graph, required: Requirement, values: Values) -> bool:
+    """Whether a requirement is not met at some position, by more than rounding.
+
+    (A probability that is a sum of shares may come to more than one.)
+    """
+    far = outside(graph, required, values)
+    if not (far > 0).any():
+        return False
+    assert required.gap is not None
+    over, terms = required.factor.over, Add.make_args(required.gap)
+    sizes = sum(np.abs(evaluate(t, over, values, graph.sizes)) for t in terms)
+    return bool((far > RELATIVE_TOLERANCE * np.nan_to_num(sizes)).any())
 
 
 def _of_graph(graph: Graph) -> Terms:

@@ -5,7 +5,7 @@ Comes in: a schedule, and its sweep in loops. Goes out: a `Costs`, which prints 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from math import isnan, nan, prod
 from typing import Protocol
@@ -146,12 +146,13 @@ def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
     left_out = loops.sweep_value.left_out
     steps = tuple(
         _not_counted(s.name, s.owner, left_out[s.name]) if s.name in left_out
-        else _counted(s.name, s.owner, found.steps.get(s.name, Work()), found)
+        else _counted(s.name, s.owner, found.steps.get(s.name, Work()), found, loops.model_sizes)
         for s in schedule.steps
     )  # fmt: skip
     every = Amount.sum(w.operations for w in found.steps.values())
     recorded, once = (w.operations.at(found.sizes) for w in (found.recorded, found.once))
-    return Costs(steps, every.leading(found.sizes), recorded, once, _memory(loops))
+    plates = every.leading(found.sizes, loops.model_sizes)
+    return Costs(steps, plates, recorded, once, _memory(loops))
 
 
 def alternatives_of(
@@ -180,8 +181,10 @@ def _alternative(
         return Alternative(name, nan, str(error).splitlines()[0])
 
 
-def _counted(name: str, drawn: str, work: Work, found: Counted) -> StepCost:
-    plates = work.operations.leading(found.sizes)
+def _counted(
+    name: str, drawn: str, work: Work, found: Counted, named: Collection[str]
+) -> StepCost:
+    plates = work.operations.leading(found.sizes, named)
     return StepCost(
         name, drawn, work.operations.at(found.sizes), work.moved.at(found.sizes), plates
     )

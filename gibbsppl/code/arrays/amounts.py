@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -69,6 +69,15 @@ class Amount:
         """Whether it is the same for all sizes."""
         return not any(self.terms)
 
+    @property
+    def varying(self) -> Amount:
+        """The terms that depend on sizes; the number, where there are none.
+
+        >>> print((Amount.size("n") + 127).varying)
+        n
+        """
+        return self if self.is_number else Amount({m: c for m, c in self.terms.items() if m})
+
     def at(self, sizes: Mapping[str, float]) -> float:
         """The number for sizes."""
         return sum(c * _value(m, sizes) for m, c in self.terms.items())
@@ -95,10 +104,17 @@ class Amount:
             found.append(term)
         return Amount.sum(found)
 
-    def leading(self, sizes: Mapping[str, float]) -> str:
-        """The terms of which no other is a multiple, the largest first, without their numbers."""
+    def leading(self, sizes: Mapping[str, float], named: Collection[str] | None = None) -> str:
+        """The terms of which no other is a multiple, the largest first, without their numbers.
+
+        Those with other dims than the ``named`` ones (default: all are), such as the rows of
+        tables, are left out if they are smaller than one without.
+        """
         known = [m for m in self.terms if self.terms[m] > 0]
-        found = [m for m in known if not any(_is_part(m, other) for other in known)]
+        told = [m for m in known if named is None or all(d in named for d, _ in m)]
+        largest = max((self.terms[m] * _value(m, sizes) for m in told if m), default=0.0)
+        told += [m for m in known if m not in told and self.terms[m] * _value(m, sizes) > largest]
+        found = [m for m in told if not any(_is_part(m, other) for other in told)]
         found.sort(key=lambda m: (-_value(m, sizes), m))
         return " + ".join(map(_text, found)) or ("1" if self.terms else "0")
 
