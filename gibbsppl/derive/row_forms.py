@@ -22,6 +22,7 @@ from sympy import Add, Mul
 from gibbsppl.algebra.copies import copies_of
 from gibbsppl.algebra.expressions import Dim, Expr, dims_of, substitute
 from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.derive.contractions import IsData, data_only
 from gibbsppl.derive.quadratic import Quadratic, degree_of
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of
@@ -50,11 +51,16 @@ class RowForm:
 
 @dataclass(frozen=True, slots=True)
 class RowForms:
-    """The rows of all factors that tie elements, and the pieces of other factors."""
+    """The rows of all factors that tie elements, and the pieces of other factors.
+
+    ``changing`` rows have weights of their own that are no data: their products are added up anew
+    in each sweep.
+    """
 
     forms: tuple[RowForm, ...]
     others: Quadratic
     size: int
+    changing: int = 0
 
     @property
     def count(self) -> int:
@@ -68,8 +74,9 @@ class RowForms:
 
     @property
     def pays(self) -> bool:
-        """Whether this is less work than the factor of the precision of all elements takes."""
-        return self.size > MODERATE and self.work < self.size**3 / 6
+        """Whether this is less work than the precision of all elements and its factor take."""
+        dense = self.size**3 / 6 + self.changing * self.size**2 / 2
+        return self.size > MODERATE and self.work < dense
 
     @property
     def is_affordable(self) -> bool:
@@ -96,7 +103,15 @@ def row_forms_of(graph: Graph, block: Quadratic) -> RowForms | None:
             return None
         forms.append(form)
     size = sum(prod(graph.sizes[d] for d in dims) for dims in axes.values())
-    return RowForms(tuple(forms), replace(block, pieces=others), size)
+    is_data = data_only(graph.random)
+    changing = sum(f.count for f in forms if _changes(f, is_data))
+    return RowForms(tuple(forms), replace(block, pieces=others), size, changing)
+
+
+def _changes(form: RowForm, is_data: IsData) -> bool:
+    """Whether rows have weights of their own that are no data."""
+    rows = {r.dim for r in form.rows}
+    return any(not is_data(w) and dims_of(w) & rows for w in Mul.make_args(form.weight))
 
 
 def _is_whole(graph: Graph, statement: Statement) -> bool:

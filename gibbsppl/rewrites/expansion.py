@@ -63,8 +63,8 @@ WORKING_SCALE = Rule(
 def expansion(graph: Graph, data: Values, name: str) -> Expansion | None:
     """A working scale for an auxiliary variable and all that moves with it; None without one."""
     moved = _moving(graph, name)
-    if not moved:
-        return None
+    if not {*moved} - {name}:
+        return None  # (alone, it is drawn exactly already)
     (made,) = islice(applications(graph, data, WORKING_SCALE, moved, (name,)), 1)
     return Expansion(made, moved)
 
