@@ -35,6 +35,7 @@ from gibbsppl.planning import (
     with_choices,
     with_marginal_moves,
     with_or_without,
+    with_proposals,
 )
 from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
@@ -97,8 +98,12 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
         return trial
 
     def chosen(trial: Trial, model: Rewritten) -> Trial:
-        found = with_choices(Planned(trial, model, control), settings, states)
-        return found.with_choices((*choices, *found.schedule.choices)) if choices else found
+        now, own = Planned(trial, model, control), choices
+        if control.proposes and _is_free(settings, control):
+            now, proposed = with_proposals(now, settings, states)
+            own = (*choices, *proposed)
+        found = with_choices(now, settings, states)
+        return found.with_choices((*own, *found.schedule.choices)) if own else found
 
     def integrated(name: str) -> tuple[Trial, Callable[[], Trial]]:
         model, schedule = made_by({**settings, "collapse": (*settings["collapse"], name)}, asked)
@@ -162,7 +167,7 @@ def _planned(
         moved=control.moved,
         interweave=interwoven_if(settings["interweave"], control),
         jointly=blocks.joined,
-        named={*control.order, *blocks.alone, *(n for group in blocks.together for n in group)},
+        named={*control.order, *blocks.named - blocks.elements},
         closed=[n for n, how in by.items() if how == "mean"] if by else None,
         climbed=[n for n, how in by.items() if how == "mode"],
     )

@@ -11,6 +11,7 @@
 - elements that depend on one another: `by_colour`
 - blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, maybe
   in place of an `augmentation` where all that it serves is proposed
+- `proposing`: all of a block at once, or one by one, by theory
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
 - `marginal_moves`: of what has no closed form, with a number that they see integrated out
@@ -30,6 +31,7 @@ from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import check_asked, interwoven_if
 from gibbsppl.planning.marginal_moves import with_marginal_moves
 from gibbsppl.planning.plan import plan, planned
+from gibbsppl.planning.proposing import with_proposals
 
 __all__ = [
     "Control",
@@ -47,4 +49,5 @@ __all__ = [
     "with_choices",
     "with_marginal_moves",
     "with_or_without",
+    "with_proposals",
 ]

@@ -282,9 +282,7 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
 
 def _is_asked(names: Collection[str], control: Control) -> bool:
     """Whether the user says how some variables are drawn."""
-    blocks = control.blocks
-    asked = blocks.alone.union(blocks.elements, control.kernels, *blocks.together)
-    return bool(asked & {*names})
+    return bool(control.blocks.named.union(control.kernels) & {*names})
 
 
 def _blocks(settings: Mapping[str, Any], more: Mapping[Any, str]) -> dict[str, Any]:

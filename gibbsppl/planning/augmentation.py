@@ -20,30 +20,24 @@ import numpy as np
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.code.trials import Trial
-from gibbsppl.derive.quadratic import Quadratic, quadratic_of
-from gibbsppl.derive.second_order import second_order
+from gibbsppl.derive.quadratic import quadratic_of
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.planning.alternatives import LEAST_GAIN, is_quick
 from gibbsppl.planning.mixing import (
-    normal_block,
+    SLOWEST,
+    mean_rate,
     rate_of_augmentation,
     rate_of_scales,
-    rate_of_sweep,
     share_of,
+    share_of_scales,
 )
-from gibbsppl.planning.modal import terms_of
+from gibbsppl.planning.proposing import block_of, to_second_order
 from gibbsppl.rewrites import Rewrite, possible
 from gibbsppl.run.chains import FAILURES
 from gibbsppl.schedule.choices import SEED, Candidate, Choice
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
-
-# A scale that is drawn once more with its group moving along is taken to have no more effective
-# draws a sweep, whatever the group has. (Measured, with auxiliary variables and without: 0.20 in
-# seeds and blocker, 0.30 and 0.40 in surgical.) So too the slowest of more elements than a matrix
-# has. (0.19 without and 0.15 with auxiliary variables in lsat, 0.10 and 0.09 in oxford.)
-SLOWEST = 0.3
 
 
 def replaceable(schedule: Schedule, asked: Mapping[str, bool], graph: Graph) -> Iterator[str]:
@@ -143,7 +137,8 @@ def _shares(
     start: Callable[[Trial], Sequence[Values]],
 ) -> tuple[float, float] | None:
     """The effective draws of a sweep of each of two schedules; None where theory is silent."""
-    given, there = _block(augmented, names, quadratic_of), _block(plain, names, _to_second_order)
+    given = block_of(augmented.schedule, names, augmented.data, quadratic_of)
+    there = block_of(plain.schedule, names, plain.data, to_second_order)
     if given is None or there is None:
         return None
     own = start(plain)
@@ -152,13 +147,13 @@ def _shares(
     if missing is None:
         return None
     limit = share_of(rate_of_scales(augmented.schedule, *given, states))
-    if any(i.what == "scale" and i.group in names for i in plain.schedule.interwoven.values()):
-        limit = min(limit, SLOWEST)
-    rates = _rate(augmented, *given, states), _rate(plain, *there, own)
-    if rates[0] is None or rates[1] is None:  # (alike, but for what is missing)
+    limit = min(limit, share_of_scales(plain.schedule, names))
+    rate = mean_rate(augmented.schedule, *given, states)
+    other = mean_rate(plain.schedule, *there, own)
+    if rate is None or other is None:  # (alike, but for what is missing)
         return min(share_of(missing), SLOWEST, limit), min(SLOWEST, limit)
-    kept = (1.0 - rates[0]) * (1.0 - missing)
-    return min(share_of(1.0 - kept), limit), min(share_of(rates[1]), limit)
+    kept = (1.0 - rate) * (1.0 - missing)
+    return min(share_of(1.0 - kept), limit), min(share_of(other), limit)
 
 
 def _with_auxiliary(trial: Trial, states: Sequence[Values]) -> Sequence[Values]:
@@ -173,40 +168,6 @@ def _with_auxiliary(trial: Trial, states: Sequence[Values]) -> Sequence[Values]:
             return ()
         found.append(state)
     return found
-
-
-def _block(
-    trial: Trial, names: Sequence[str], of: Callable[..., Quadratic | None]
-) -> tuple[Graph, Quadratic] | None:
-    """The graph in which variables are drawn, and their log density, as a quadratic one."""
-    schedule = trial.schedule
-    graphs = [schedule.graph_of(s) for s in schedule.steps if {*s.variables} & {*names}]
-    own = [g for g in graphs if {*names} <= {*g.drawn}]
-    if not own:
-        return None
-    statements = tuple(s for s in own[-1].latent if s.target.array.name in names)
-    found = of(own[-1], statements, trial.data)
-    return None if found is None else (own[-1], found)
-
-
-def _to_second_order(
-    graph: Graph, statements: Sequence[Statement], data: Values
-) -> Quadratic | None:
-    """The log density of statements to second order, if it is concave."""
-    names = {s.target.array.name for s in statements}
-    found = second_order(graph, statements, terms_of(graph, names), data)
-    return None if found is None else found.quadratic
-
-
-def _rate(
-    trial: Trial, graph: Graph, block: Quadratic, states: Sequence[Values]
-) -> float | None:
-    """The mean rate of sweeps over a block; None where it is too large or improper."""
-    found = [normal_block(graph, block, values) for values in states]
-    if not found or any(b is None for b in found):
-        return None
-    pairs = [(b, v) for b, v in zip(found, states, strict=True) if b is not None]
-    return float(np.mean([rate_of_sweep(trial.schedule, graph, b, v) for b, v in pairs]))
 
 
 def _held(schedule: Schedule, rule: str, graph: Graph) -> set[str]:

@@ -130,8 +130,8 @@ def _are_tied(objective: Objective[Made], block: Iterable[Member], other: Member
 def _block(objective: Objective[Made], members: Sequence[Member]) -> Made | None:
     """The step of members together, if their log density is concave, and its matrix affordable."""
     asked, names = objective.asked, {n for m in members for n in m.variables}
-    held = {n for group in asked.together for n in group}
-    is_asked = any(names <= group for group in asked.together)
+    held = {n for group in asked.groups for n in group}
+    is_asked = any(names <= group for group in asked.groups)
     if len(members) > 1 and not is_asked and names & (asked.alone | held):
         return None
     statements = [t for m in members for t in m.statements]

@@ -38,4 +38,5 @@ class Control:
     def moved(self) -> frozenset[str]:
         """The variables whose kernel needs no closed form."""
         kernels = self.kernels.items()
-        return frozenset(n for n, k in kernels if not k.closed_form)
+        moved = frozenset(n for n, k in kernels if not k.closed_form)
+        return moved.union(*self.blocks.proposed)

@@ -19,6 +19,7 @@ from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.second_order import SecondOrder, Term, has_function
+from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw
 from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.graph import Graph, Statement
@@ -49,8 +50,9 @@ def with_modal(
 
     Variables that are ``recentred`` are drawn with others moving along already: interwoven.
     """
-    members = [_member(d) for d in drawn if not isinstance(d, ChainConditional | Scan)]
+    members = [_member(d, asked) for d in drawn if not isinstance(d, ChainConditional | Scan)]
     if not any(m.is_sought for m in members):
+        _check_proposed((), asked, {n for m in members for n in m.variables})
         return list(drawn)
     names = {n for m in members for n in m.variables}
     taken: dict[str, SecondOrder] = {}
@@ -64,6 +66,7 @@ def with_modal(
         return step
 
     blocks = concave_blocks(Objective(graph, terms_of(graph, names), data, asked, whole), members)
+    _check_proposed(blocks, asked, names)
     made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
     steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
     gone = {n for step in steps if not step.last for n in step.variables}
@@ -81,6 +84,8 @@ def _proposing(
     for s in taken.quadratic.statements:
         name = s.target.array.name
         counts[name] = counts.get(name, 0) + count_of(graph, s)
+    if any(counts.keys() <= group for group in asked.proposed):
+        return whole
     if not taken.quadratic.pairs or _is_fitted_to_others(graph, taken, counts):
         return None
     if sum(counts.values()) <= max(MOST_PROPOSED, sqrt(_least_read(graph, taken, counts))):
@@ -92,6 +97,17 @@ def _proposing(
             break
         last.append(name)
     return ModalMove.of(graph, taken, data, asked, tuple(last)) if last else None
+
+
+def _check_proposed(blocks: Sequence[ModalMove], asked: Blocks, here: Collection[str]) -> None:
+    """Refuse a block that is asked for and cannot be proposed."""
+    for names in asked.proposed:
+        if names & {*here} and not any(names <= {*b.variables} for b in blocks):
+            raise CompileError(
+                f"blocks: ({', '.join(sorted(names))}) cannot be proposed: the log density, given "
+                "all else, is not certified to be concave in all of them together, or they have "
+                "bounds, or too many elements; leave the block out."
+            )
 
 
 def _least_read(graph: Graph, taken: SecondOrder, counts: Mapping[str, int]) -> float:
@@ -116,10 +132,11 @@ def _is_fitted_to_others(graph: Graph, taken: SecondOrder, names: Collection[str
     return False
 
 
-def _member(drawn: Derived | JointDraw) -> Member:
+def _member(drawn: Derived | JointDraw, asked: Blocks) -> Member:
     """The conditional, or joint draw, as a possible member of a block."""
     found = drawn.conditional if isinstance(drawn, JointDraw) else drawn
-    return Member(_statements(drawn), found, is_searched_for(found))
+    is_asked = any(_arrays(drawn) <= group for group in asked.proposed)
+    return Member(_statements(drawn), found, is_asked or is_searched_for(found))
 
 
 def _statements(drawn: Drawn) -> tuple[Statement, ...]:

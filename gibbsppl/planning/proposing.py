@@ -1,0 +1,150 @@
+"""The choice between proposals of all elements of a block at once and draws one by one, by theory.
+
+Comes in: a plan in which some variables are drawn one by one by their concave log density. Goes
+out: the plan with most effective draws per operation, and the `Choice`. How draws one by one mix
+is theory (`mixing`: of the log density to second order); of proposals the share is known that a
+short chain has accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gibbsppl.code.trials import Trial
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.derive.second_order import second_order
+from gibbsppl.errors import CompileError
+from gibbsppl.kernels.modal import ModalMove
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import count_of
+from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick
+from gibbsppl.planning.concave_blocks import is_searched_for
+from gibbsppl.planning.mixing import LARGEST, mean_rate, share_of, share_of_scales
+from gibbsppl.planning.modal import terms_of
+from gibbsppl.planning.plan import planned
+from gibbsppl.schedule.choices import Candidate, Choice
+from gibbsppl.schedule.kinds import DensityDraw
+from gibbsppl.schedule.sweeps import Schedule
+
+# A short chain has to accept such a share of proposals. (Where it accepted 0.72 to 0.77, in ice,
+# leukfr, lips and a Poisson regression of 200 x 20, long chains accepted 0.75 to 0.90; where it
+# accepted 0.54 to 0.60, in alli, lips and kidney, they accepted 0.32, 0.14 and 0.38, and had fewer
+# effective draws than one by one.)
+LEAST_ACCEPTED = 2 / 3
+
+
+def with_proposals(
+    now: Planned, settings: Mapping[str, Any], start: Callable[[Trial], Sequence[Values]]
+) -> tuple[Planned, tuple[Choice, ...]]:
+    """The plan with proposals of all elements of a block, where these pay; the choices made."""
+    choices = list[Choice]()
+    for names in _groups(now.schedule):
+        if not is_quick(now.schedule.graph) or _is_in(names, choices):
+            continue
+        other = _proposing(now, names, settings)
+        shares = None if other is None else _shares(now, other, names, start)
+        if other is None or shares is None:
+            continue
+        apart: dict[Any, str] = dict.fromkeys(names, "elements")
+        whole: dict[Any, str] = {names if len(names) > 1 else names[0]: "proposed"}
+        mine = _candidate("one by one", settings, apart, now, shares[0])
+        theirs = _candidate("proposed", settings, whole, other, shares[1])
+        pays = theirs.by_theory > LEAST_GAIN * mine.by_theory
+        now, made, left = (other, theirs, mine) if pays else (now, mine, theirs)
+        choices.append(Choice(names, made, (left,)))
+    return now, tuple(choices)
+
+
+def _candidate(
+    what: str, settings: Mapping[str, Any], more: Mapping[Any, str], plan: Planned, share: float
+) -> Candidate:
+    """A way to draw, with the settings that ask for it."""
+    now = settings["blocks"]
+    blocks = {**(now if isinstance(now, Mapping) else {}), **more}
+    return Candidate(what, {"blocks": blocks}, plan.trial.operations, share)
+
+
+def _is_in(names: Sequence[str], choices: Sequence[Choice]) -> bool:
+    """Whether variables are proposed already."""
+    return any({*names} <= {*c.variables} for c in choices if c.made.what == "proposed")
+
+
+def _groups(schedule: Schedule) -> Iterator[tuple[str, ...]]:
+    """Yield the variables that are drawn one by one and might be proposed: all, or each array."""
+    for graph in {id(g): g for g in schedule.graphs}.values():
+        own = [
+            s for s, g in zip(schedule.steps, schedule.graphs, strict=True)
+            if g is graph and s.name not in schedule.interwoven
+        ]  # fmt: skip
+        drawn = [s for s in own if isinstance(s, DensityDraw) and is_searched_for(s.conditional)]
+        names = tuple(dict.fromkeys(v for s in drawn for v in s.variables))
+        whole = {v for s in own if isinstance(s, ModalMove) for v in s.variables}
+        every = tuple(n for n in graph.drawn if n in {*names, *whole})
+        counts = {s.target.array.name: count_of(graph, s) for s in graph.latent}
+        groups = {frozenset(g): g for g in (every, names, *((n,) for n in names))}
+        for group in groups.values() if names else ():
+            if 1 < sum(counts[n] for n in group) <= LARGEST:
+                yield group
+
+
+def _proposing(
+    now: Planned, names: tuple[str, ...], settings: Mapping[str, Any]
+) -> Planned | None:
+    """The plan with proposals of some variables; None where these cannot be made."""
+    blocks = now.control.blocks
+    proposed = replace(blocks, proposed=(*blocks.proposed, frozenset(names)))
+    control = replace(now.control, blocks=proposed)
+    try:
+        schedule = planned(now.model, exact=bool(settings["exact"]), control=control)
+    except CompileError:
+        return None
+    return Planned(replace(now.trial, schedule=schedule), now.model, control)
+
+
+def _shares(
+    now: Planned,
+    other: Planned,
+    names: Sequence[str],
+    start: Callable[[Trial], Sequence[Values]],
+) -> tuple[float, float] | None:
+    """The effective draws of a sweep of two plans; None where theory is silent."""
+    found = list[float]()
+    for plan in (now, other):
+        block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
+        states = start(plan.trial) if block is not None else ()
+        rate = None if block is None else mean_rate(plan.schedule, *block, states)
+        if rate is None:
+            return None
+        found.append(min(share_of(rate), share_of_scales(now.schedule, names)))
+    moves = [s for s in other.schedule.proposed if {*names} <= {*s.variables}]
+    accepted = [states[-1][f"~{s.name}"].share for s in moves]
+    return (found[0], found[1]) if min(accepted, default=0.0) >= LEAST_ACCEPTED else None
+
+
+def block_of(
+    schedule: Schedule,
+    names: Sequence[str],
+    data: Values,
+    of: Callable[..., Quadratic | None],
+) -> tuple[Graph, Quadratic] | None:
+    """The graph in which variables are drawn, and their log density, as a quadratic one."""
+    steps = (s for s in schedule.steps if s.name not in schedule.interwoven)
+    graphs = [schedule.graph_of(s) for s in steps if {*s.variables} & {*names}]
+    own = [g for g in graphs if {*names} <= {*g.drawn}]
+    if not own:
+        return None
+    statements = tuple(s for s in own[-1].latent if s.target.array.name in names)
+    found = of(own[-1], statements, data)
+    return None if found is None else (own[-1], found)
+
+
+def to_second_order(
+    graph: Graph, statements: Sequence[Statement], data: Values
+) -> Quadratic | None:
+    """The log density of statements to second order, if it is concave."""
+    names = {s.target.array.name for s in statements}
+    found = second_order(graph, statements, terms_of(graph, names), data)
+    return None if found is None else found.quadratic
