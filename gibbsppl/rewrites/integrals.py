@@ -24,6 +24,7 @@ from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.contractions import data_only, pull_back
 from gibbsppl.derive.match_results import Conditional
+from gibbsppl.derive.responses import with_responses
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
 from gibbsppl.model.evaluation import Values
@@ -306,6 +307,8 @@ def _left(graph: Graph, marginal: Marginal, binary: Binary) -> Graph:
     ``binary`` names the arrays whose elements are 0 or 1.
     """
     name = marginal.name
+    # (what is left of a square of an affine function has to be told apart, as its pieces were)
+    graph = with_responses(graph, name)
     kept = tuple(s for s in graph.statements if s.target.array.name != name)
     priors = tuple(_prior(graph, s, kept, binary) for s in graph.statements if s not in kept)
     rest = replace(
