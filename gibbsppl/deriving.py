@@ -71,6 +71,11 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     control, by = _control_of(settings, blocks), settings["by"]
     graph = without_spellings(graph)
     check_names(graph, blocks)
+    if blocks.proposed and not control.proposes:
+        raise CompileError(
+            "blocks: found 'proposed' beside exact=True or by=, with which nothing is proposed; "
+            "leave one of them out."
+        )
     check_kernels(graph, control.kernels)
     check_truncations(graph, data)
     check_possible(graph, data)

@@ -7,7 +7,7 @@ import gibbsppl as gp
 from gibbsppl.code.trials import Trial
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.derive.quadratic import quadratic_of
-from gibbsppl.planning import augmentation, mixing
+from gibbsppl.planning import augmentation, mixing, normal_blocks, proposing
 from gibbsppl.planning.alternatives import LEAST_GAIN
 from gibbsppl.planning.mixing import (
     normal_block,
@@ -359,18 +359,18 @@ def trials(rate, rows=1, count=5000, **settings):
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.2, 0.03])
-@pytest.mark.parametrize("largest", [mixing.LARGEST, 0])
+@pytest.mark.parametrize("largest", [normal_blocks.LARGEST, 0])
 def test_the_information_that_auxiliary_variables_miss_is_the_rate(rate, largest, monkeypatch):
-    monkeypatch.setattr(mixing, "LARGEST", largest)  # (0: element by element)
+    monkeypatch.setattr(normal_blocks, "LARGEST", largest)  # (0: element by element)
     augmented = trials(rate, rewrites={"Polya-Gamma": True})
     plain = trials(rate, rewrites={"Polya-Gamma": False})
     draws = augmented.sample(4000, warmup=200, chains=1, seed=1, progress=False)["level"][0]
     own, there = (Trial(s.schedule, s.data) for s in (augmented, plain))
     states = [{**plain.data, "level": np.float64(x)} for x in draws[:4]]
     found = mixing.rate_of_augmentation(
-        augmentation._block(own, ("level",), quadratic_of),
+        proposing.block_of(own.schedule, ("level",), own.data, quadratic_of),
         augmentation._with_auxiliary(own, states),
-        augmentation._block(there, ("level",), augmentation._to_second_order),
+        proposing.block_of(there.schedule, ("level",), there.data, proposing.to_second_order),
         states,
     )
 

@@ -228,12 +228,12 @@ def test_an_ellipse_beside_other_draws_leaves_the_joint_distribution_as_it_is():
 def test_an_ellipse_beside_other_draws_with_a_wrong_normal_part_is_seen(monkeypatch):
     def wider(self, *args):
         mean, noise, log_density = normal(self, *args)
-        return mean, 2 * noise, log_density
+        return mean, 4 * noise, log_density
 
     normal = Joint.normal
     sampler = by_default(process)
     monkeypatch.setattr(joint.Joint, "normal", wider)
-    assert not sampler.check_kernel("x", seed=1, replicates=2000).passed
+    assert not sampler.check_kernel("x", seed=1, replicates=4000, sweeps=1).passed
 
 
 @pytest.mark.parametrize("declare", [walk, effects])

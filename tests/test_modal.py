@@ -303,3 +303,47 @@ def test_proposals_and_auxiliary_variables_have_the_same_posterior():
     (one, one_error), (other, other_error) = found
 
     assert (np.abs(one - other) < FAR * np.hypot(one_error, other_error)).all()
+
+
+# ---- many elements at once, where they pay -------------------------------------------------------
+
+
+def many(size=60, columns=10, tied=0.9):
+    """Coefficients of counts, of columns that are alike."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(size, columns))
+    for k in range(1, columns):
+        x[:, k] = tied * x[:, k - 1] + np.sqrt(1 - tied**2) * x[:, k]
+    with gp.Model(coords={"i": size, "k": columns}, name="many") as model:
+        design = gp.Data("design", x, dims=("i", "k"))
+        beta = gp.Normal("beta", 0, tau=1.0, dims="k")
+        y = rng.poisson(np.exp(1.0 + 0.3 * x[:, 0]))
+        gp.Poisson("y", gp.exp(1.0 + gp.sum(design * beta, "k")), dims="i", observed=y)
+    return model
+
+
+def test_all_elements_are_proposed_where_one_by_one_they_hardly_move():
+    sampler = gp.compile(many())
+    (step,) = sampler.schedule.steps
+    (choice,) = sampler.schedule.choices
+
+    assert isinstance(step, ModalMove)
+    assert not step.last
+    assert (choice.made.what, choice.others[0].what) == ("proposed", "one by one")
+    assert "beta proposed (alternative: one by one, sweeps" in str(sampler)
+    apart = gp.compile(many(), **choice.others[0].settings)
+    draws = [s.sample(800, warmup=200, chains=1, seed=1, progress=False) for s in (sampler, apart)]
+    each = [ess_bulk(d["beta"]).min() for d in draws]
+    costs = [s.costs().operations for s in (sampler, apart)]
+    assert each[0] / costs[0] > each[1] / costs[1]
+    assert sampler.verify().passed
+
+
+def test_elements_are_proposed_at_once_where_that_is_asked_for():
+    found = gp.compile(grouped(), blocks={("effect", "level", "slope"): "proposed"})
+    (step,) = found.schedule.steps
+
+    assert isinstance(step, ModalMove)
+    assert not step.last
+    with pytest.raises(gp.CompileError, match="proposed"):
+        gp.compile(grouped(), blocks={("effect", "level"): "proposed"}, exact=True)

@@ -622,7 +622,8 @@ def test_variables_drawn_together_are_judged():
         Line("y", "Normal", "mu=b, tau=1", ("i", "j"), "real", observed=True),
     )
     model = RandomModel({"i": 2, "j": 3}, (), lines)
-    (step,) = gp.compile(built(model.source(model.simulated(1))), rewrites=False).schedule.steps
+    declared, jointly = built(model.source(model.simulated(1))), {("a", "b"): "together"}
+    (step,) = gp.compile(declared, rewrites=False, blocks=jointly).schedule.steps
 
     assert isinstance(step, JointDraw)
     assert problem_words(model) == set()

@@ -281,7 +281,7 @@ def test_programs_with_recursions_are_read_as_they_stand(name):
 # ---- the checks are checked ------------------------------------------------------------------
 
 WRONG = {
-    "a factor": (r"psi_so_far\[t(\w*) - 1\] \* stay", r"0.9 * psi_so_far[t\1 - 1] * stay"),
+    "a factor": (r"stay \* psi_so_far\[t(\w*) - 1\]", r"0.9 * stay * psi_so_far[t\1 - 1]"),
     "a first element": (r"psi_so_far\[0\] = first", "psi_so_far[0] = 0.9 * first"),
     "a response": (r"(psi_by_first_so_far\[0\]) = 1", r"\1 = 0.9"),
 }

@@ -14,6 +14,7 @@
 - `proposing`: all of a block at once, or one by one, by theory
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
+  (of `normal_blocks`)
 - `marginal_moves`: of what has no closed form, with a number that they see integrated out
 - the `order` of the steps, and units of random and symmetric scans
 """

@@ -25,13 +25,12 @@ from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import free_by_interweaving
 from gibbsppl.planning.mixing import (
-    LARGEST,
-    normal_block,
     rate_of_scale,
     rate_of_scales,
     rate_of_sweep,
     share_of,
 )
+from gibbsppl.planning.normal_blocks import LARGEST, normal_block
 from gibbsppl.planning.plan import planned
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.stages import NonCentred

@@ -21,9 +21,8 @@ Liu, 1994, Journal of the American Statistical Association 89, of data augmentat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,19 +31,18 @@ from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.quadratic import Quadratic, degree_of, quadratic_of
 from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.evaluation import Floats, Values, evaluate
-from gibbsppl.model.graph import Factor, Graph, Statement
+from gibbsppl.model.graph import Factor, Graph
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.pieces.dependence import region_of, slices_of
+from gibbsppl.planning.normal_blocks import NormalBlock, normal_block
 from gibbsppl.rewrites.recentring import location_and_scale
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.runtime.types import Ints
 from gibbsppl.schedule.kinds import Single
-from gibbsppl.schedule.precisions import MOST_CELLS, masks_of
+from gibbsppl.schedule.precisions import masks_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
-# Ten products of matrices of this order take a tenth of a second.
-LARGEST = 400
 # So many squarings leave of a norm, which is at most the root of the order times the radius, the
 # radius to three digits.
 SQUARINGS = 10
@@ -57,89 +55,6 @@ STEP = float(np.finfo(float).eps) ** 0.25
 # seeds and blocker, 0.30 and 0.40 in surgical.) So too the slowest of more elements than a matrix
 # has. (0.19 without and 0.15 with auxiliary variables in lsat, 0.10 and 0.09 in oxford.)
 SLOWEST = 0.3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NormalBlock:
-    """The precision matrix of the elements of some arrays, given all else, and its mean.
-
-    ``linear`` is their product. ``numbers`` has for each array the row of each of its elements, -1
-    for elements that are known.
-    """
-
-    numbers: Mapping[str, Ints]
-    precision: Floats
-    linear: Floats
-
-    def of(self, statement: Statement, graph: Graph) -> Ints:
-        """The rows of the elements of a statement."""
-        own = self.numbers[statement.target.array.name]
-        found: Ints = np.ravel(own[slices_of(region_of(graph, statement))])
-        return found[found >= 0]
-
-    def as_vector(self, values: Values) -> Floats:
-        """The values of all elements, by row."""
-        found = np.zeros(len(self.precision))
-        for name, rows in self.numbers.items():
-            found[rows[rows >= 0]] = np.broadcast_to(values[name], rows.shape)[rows >= 0]
-        return found
-
-
-def normal_block(
-    graph: Graph, block: Quadratic, values: Values, *, whole: bool = True
-) -> NormalBlock | None:
-    """The block at a state; None if it is too large for a matrix of its precision, or improper.
-
-    One that is not ``whole`` is of a part of its log density, and may be improper.
-    """
-    numbers: dict[str, Ints] = {}
-    order = 0
-    for name, free in masks_of(graph, block, values).items():
-        own = np.full(free.shape, -1, dtype=np.intp)
-        own[free] = np.arange(order, order + int(free.sum()))
-        numbers[name], order = own, order + int(free.sum())
-    positions = sum(prod(map(len, p.over)) for p in block.pieces)
-    if not 0 < order <= LARGEST or positions > MOST_CELLS:
-        return None
-    precision, linear = np.zeros((order, order)), np.zeros(order)
-    for piece in block.pieces:
-        shape = tuple(map(len, piece.over))
-
-        def at(value: Any, over: Any = piece.over, shape: Any = shape) -> Any:
-            return np.broadcast_to(evaluate(value, over, values, graph.sizes), shape)
-
-        weight, rows, known = at(piece.coefficient), list[Any](), list[Any]()
-        for view in piece.views:
-            where = tuple(at(i).astype(np.intp) for i in view.indices if i is not None)
-            array = np.asarray(values[view.array.name], dtype=float)
-            rows.append(np.broadcast_to(numbers[view.array.name][where], shape))
-            known.append(np.broadcast_to(array[where], shape))
-        if degree_of(piece) == 1:
-            _add(linear, rows[:1], weight)
-            continue
-        (first, one), (second, other) = (rows[0], known[0]), (rows[-1], known[-1])
-        _add(precision, (first, second), -weight)
-        _add(linear, (np.where(second < 0, first, -1),), weight * other)
-        _add(linear, (np.where(first < 0, second, -1),), weight * one)
-    both = precision + precision.T
-    finite = np.isfinite(both).all() and np.isfinite(linear).all()
-    told = finite and (not whole or _is_proper(both))
-    return NormalBlock(numbers, both, linear) if told else None
-
-
-def _is_proper(precision: Floats) -> bool:
-    """Whether a precision matrix is positive definite."""
-    try:
-        np.linalg.cholesky(precision)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def _add(into: Floats, rows: Sequence[Ints], weight: Floats) -> None:
-    """Add weights at rows of an array, but for elements that are known."""
-    inner = np.logical_and.reduce([r >= 0 for r in rows])
-    np.add.at(into, tuple(r[inner] for r in rows), weight[inner])
 
 
 def share_of(rate: float) -> float:
@@ -338,8 +253,8 @@ def _diagonals(
             same = np.all([a == b for a, b in zip(*ends, strict=True)], axis=0)
             weight = np.where(same, -2.0 * at(piece.coefficient), 0.0)
             into = found[first.array.name]
-            flat: Any = np.ravel_multi_index(ends[0], into.shape) if into.ndim else 0
-            np.add.at(into.reshape(-1), np.broadcast_to(flat, shape), weight / len(states))
+            rows: Any = np.ravel_multi_index(ends[0], into.shape) if into.ndim else 0
+            np.add.at(into.reshape(-1), np.broadcast_to(rows, shape), weight / len(states))
     return {n: own[free[n]] for n, own in found.items()}
 
 

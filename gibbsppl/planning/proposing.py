@@ -22,8 +22,9 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick
 from gibbsppl.planning.concave_blocks import is_searched_for
-from gibbsppl.planning.mixing import LARGEST, mean_rate, share_of, share_of_scales
+from gibbsppl.planning.mixing import mean_rate, share_of, share_of_scales
 from gibbsppl.planning.modal import terms_of
+from gibbsppl.planning.normal_blocks import LARGEST
 from gibbsppl.planning.plan import planned
 from gibbsppl.schedule.choices import Candidate, Choice
 from gibbsppl.schedule.kinds import DensityDraw

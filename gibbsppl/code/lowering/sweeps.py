@@ -168,7 +168,8 @@ def arrays_of(w: Workshop, statements: Sequence[Statement]) -> dict[str, Array]:
         dims = tuple(d.name for d in variable.dims)
         limits = limits_of(w.graph, name) if is_state and whole else None
         kind: Kind = "state" if is_state else "data"
-        found[name] = Array(dims, kind, "int" if whole else "float", limits=limits)
+        of = "" if variable.of is None else str(variable.of)
+        found[name] = Array(dims, kind, "int" if whole else "float", of=of, limits=limits)
     missing = used - set(found) - local - set(w.arrays) - _made(statements)
     if missing:
         raise NotLoweredError(f"arrays that nothing is known of: {', '.join(sorted(missing))}.")
