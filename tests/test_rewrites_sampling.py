@@ -124,13 +124,8 @@ GIVEN = (
     ),
     (
         examples_models.orders_of_arrival,
-        ("power of a sum", "working scale"),
-        {
-            "chosen_weight": "Exponential",
-            "skill": "Gamma",
-            "chosen_weight_scale": "Weibull",
-            "chosen_weight_scale_with_chosen_weight": "ModifiedHalfNormal",
-        },
+        ("power of a sum",),
+        {"chosen_weight": "Exponential", "skill": "Gamma"},
     ),
     (
         examples_positive.degrees_of_freedom,

@@ -260,7 +260,8 @@ def same_steps(model, y):
     """Whether the samplers of the dense and of the sparse array draw in the same way."""
     of_dense, of_stored = (
         {
-            (s.statement.name, s.kind, s.family.name if s.family else "")
+            # (auxiliary variables are named for the factor that they belong to)
+            (s.statement.name.replace(".zeros", ""), s.kind, s.family.name if s.family else "")
             for s in sampler.schedule.steps
         }
         for sampler in map(gp.compile, both(model, y))

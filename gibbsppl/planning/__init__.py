@@ -16,6 +16,7 @@
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
   (of `normal_blocks`)
 - `marginal_moves`: of what has no closed form, with a number that they see integrated out
+- `rules` where theory is silent: one table, with what was measured
 - the `order` of the steps, and units of random and symmetric scans
 """
 

@@ -32,6 +32,7 @@ from gibbsppl.planning.mixing import (
 )
 from gibbsppl.planning.normal_blocks import LARGEST, normal_block
 from gibbsppl.planning.plan import planned
+from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.choices import Candidate, Choice
@@ -40,18 +41,8 @@ from gibbsppl.schedule.sweeps import Schedule
 States = Sequence[Values]
 # What makes the states at which theory is asked.
 Start = Callable[[Trial], States]
-# Costs are counted where a candidate has at least this share of the effective draws of the way that
-# rules prefer. (Of 52 models of `models/` the sweeps of none were made more than 2.3 times cheaper
-# by drawing apart what rules join.)
-LEAST_SHARE = 0.25
-# What rules prefer stays unless another way is better by more than this: theory is asked at a few
-# states. (Coefficients of `pines` drawn one after the other took 0.95 times the operations, and had
-# 0.8 times the effective draws, where theory found no difference.)
-LEAST_GAIN = 1.1
-# Theory is asked of so many variables, where compiling is to be quick; of more, up to what it can
-# be asked of, where several series are drawn jointly, which is dear (of levels, slopes and seasons
-# of 108 quarters a sweep took 2.9 times the operations that it took with each series at once).
-FEW = 100
+LEAST_SHARE, LEAST_GAIN = RULES["least share"].value, RULES["least gain"].value
+FEW = RULES["fewest of one series"].value
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
 # take a millisecond each.
 MOST_POSITIONS = 20_000

@@ -26,6 +26,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.model.density import size_of_terms
 from gibbsppl.model.evaluation import Values
 from gibbsppl.pieces.dependence import count_of
+from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import LABELS, MARGINAL_MOVES, collapsible
 from gibbsppl.schedule.choices import Candidate, Choice
 from gibbsppl.schedule.kinds import DensityDraw
@@ -33,11 +34,8 @@ from gibbsppl.schedule.sweeps import Schedule
 
 # A plan with a number integrated out, and the same with the choices that it comes with.
 Made = Callable[[str], tuple[Trial, Callable[[], Trial]]]
-# Sweeps may be so many times as dear. (With the level of `dugongs` integrated out the worst number
-# had 16 times the effective draws an operation, at 1.45 times the operations a sweep, with the rate
-# of `pumps` 1.7 times, at 1.15; its precision and slope had 1.0 and 1.4 times, at 1.5 and 1.7; at
-# 2.4 times and above all had less.)
-MOST = 1.5
+# Sweeps may be so many times as dear.
+MOST = RULES["most operations"].value
 # Log densities may be rounded by so much: probabilities are then off by a share that no fewer than
 # 1e12 independent draws would show.
 LARGEST_ROUNDING, EPSILON = 1e-6, float(np.finfo(float).eps)

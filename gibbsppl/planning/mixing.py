@@ -35,6 +35,7 @@ from gibbsppl.model.graph import Factor, Graph
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.planning.normal_blocks import NormalBlock, normal_block
+from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites.recentring import location_and_scale
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.runtime.types import Ints
@@ -50,11 +51,7 @@ SQUARINGS = 10
 MOST_SCALES = 8
 # The step of a logarithm by which second differences keep half of the digits.
 STEP = float(np.finfo(float).eps) ** 0.25
-# A scale that is drawn once more with its group moving along is taken to have no more effective
-# draws a sweep, whatever the group has. (Measured, with auxiliary variables and without: 0.20 in
-# seeds and blocker, 0.30 and 0.40 in surgical.) So too the slowest of more elements than a matrix
-# has. (0.19 without and 0.15 with auxiliary variables in lsat, 0.10 and 0.09 in oxford.)
-SLOWEST = 0.3
+SLOWEST = RULES["slowest"].value
 
 
 def share_of(rate: float) -> float:

@@ -25,16 +25,11 @@ from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of, times_read
 from gibbsppl.planning.concave_blocks import Member, Objective, concave_blocks, is_searched_for
+from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
 
-# So many elements are proposed at once, whatever the data say of them; of more, fewer proposals are
-# accepted. (Blocks of up to 25 effects and coefficients were drawn four to ten times as fast in
-# seeds, salm, surgical; of the 22 of leukfr, though, 6 % were accepted, and chains did not move.)
-# More are where each is read by at least as many outcomes as the square of their number: the mode
-# is then as good an approximation. (Of d coefficients of a logit with n outcomes 86 % were accepted
-# at d*d/n = 0.1, 75 % at 0.4, 57 % at 1, 41 % at 1.6, 23 % at 2, for d from 10 to 40.)
-MOST_PROPOSED = 8
+MOST_PROPOSED = RULES["most proposed"].value
 
 Drawn = Derived | Scan | ChainConditional | JointDraw
 

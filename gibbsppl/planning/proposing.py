@@ -26,15 +26,12 @@ from gibbsppl.planning.mixing import mean_rate, share_of, share_of_scales
 from gibbsppl.planning.modal import terms_of
 from gibbsppl.planning.normal_blocks import LARGEST
 from gibbsppl.planning.plan import planned
+from gibbsppl.planning.rules import RULES
 from gibbsppl.schedule.choices import Candidate, Choice
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
 
-# A short chain has to accept such a share of proposals. (Where it accepted 0.72 to 0.77, in ice,
-# leukfr, lips and a Poisson regression of 200 x 20, long chains accepted 0.75 to 0.90; where it
-# accepted 0.54 to 0.60, in alli, lips and kidney, they accepted 0.32, 0.14 and 0.38, and had fewer
-# effective draws than one by one.)
-LEAST_ACCEPTED = 2 / 3
+LEAST_ACCEPTED = RULES["least accepted"].value
 
 
 def with_proposals(
@@ -115,8 +112,10 @@ def _shares(
     found = list[float]()
     for plan in (now, other):
         block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
-        states = start(plan.trial) if block is not None else ()
-        rate = None if block is None else mean_rate(plan.schedule, *block, states)
+        if block is None or not block[1].pairs:  # (elements that no term ties mix at once)
+            return None
+        states = start(plan.trial)
+        rate = mean_rate(plan.schedule, *block, states)
         if rate is None:
             return None
         found.append(min(share_of(rate), share_of_scales(now.schedule, names)))
