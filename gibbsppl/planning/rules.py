@@ -43,7 +43,7 @@ _ROWS = (
     Rule(
         "least accepted", 2 / 3,
         "of more elements proposed at once a short chain has to accept such a share",
-        "Where it accepted 0.72 to 0.77, in ice, leukfr, lips and a Poisson regression of 200 x "
+        "Where it accepted 0.72 to 0.77, in ice, leukfr, lips and a regression of counts, 200 x "
         "20, long chains accepted 0.75 to 0.90; where it accepted 0.54 to 0.60, in alli, lips and "
         "kidney, they accepted 0.32, 0.14 and 0.38, and had fewer effective draws than one by one.",
     ),
