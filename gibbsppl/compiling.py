@@ -49,8 +49,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     hidden Markov chain. A scale is drawn with its locations integrated out, and these right after,
     where that has a closed form (normal-gamma and normal-Wishart priors) and these tell much of it.
     ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
-    other instead, ``{"x": "alone"}`` jointly, but with no other variable, and
-    ``{("a", "b"): "together"}`` asks for a block; ``blocks=False`` forbids all. Where a complete
+    other instead, ``{"x": "alone"}`` jointly, but with no other variable,
+    ``{("a", "b"): "together"}`` asks for a block, and ``{("a", "b"): "proposed"}`` for proposals
+    about the mode of one; ``blocks=False`` forbids all. Where a complete
     conditional has no good closed form, data augmentation (an identity of ``gibbsppl.rewrites``)
     may give one: ``rewrites={"Polya-Gamma": True}`` applies a rule wherever it fits, ``False``
     forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``

@@ -7,7 +7,7 @@ not been derived before comes here (`gibbsppl.cache`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
 from gibbsppl.analysis.truncations import check_truncations
@@ -81,18 +81,18 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     check_possible(graph, data)
     asked: Mapping[str, bool] = dict(rewrites) if isinstance(rewrites, Mapping) else {}
     made_by = partial(_planned, graph, data, control)
-    states = partial(_states, graph)
-    augmented, schedule, asked, choices = _augmented(
+    states = cache(partial(_states, graph))
+    augmented, trial, asked, choices = _augmented(
         graph, data, control, settings, asked, made_by, states
     )
     if by:
         from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
 
-        schedule = read_by(schedule, augmented.data, by, blocks)
+        schedule = read_by(trial.schedule, augmented.data, by, blocks)
+        trial = Trial(schedule, augmented.data, functions_of(schedule))
     if not isinstance(settings["interweave"], bool):
         names, exact = settings["interweave"], settings["exact"]
-        check_asked(augmented, names, schedule, control.kernels, exact=exact)
-    trial = Trial(schedule, augmented.data, functions_of(schedule))
+        check_asked(augmented, names, trial.schedule, control.kernels, exact=exact)
     is_asked = asked.get(MARGINAL_MOVES)
     if by or trial.functions:
         if is_asked:
@@ -129,31 +129,35 @@ def _augmented(
     asked: Mapping[str, bool],
     made_by: Callable[[Settings, Mapping[str, bool]], tuple[Rewritten, Schedule]],
     states: Callable[[Trial], Sequence[Values]],
-) -> tuple[Rewritten, Schedule, Mapping[str, bool], tuple[Choice, ...]]:
+) -> tuple[Rewritten, Trial, Mapping[str, bool], tuple[Choice, ...]]:
     """The model with or without the auxiliary variables that it might do without, or gain by.
 
-    And its schedule, the rewrites asked for, and the choices made.
+    And its schedule on trial, the rewrites asked for, and the choices made.
     """
-    model, schedule = made_by(settings, asked)
-    choices = list[Choice]()
-    replaced = [*replaceable(schedule, asked, graph)] if control.proposes else []
+
+    def tried(rewrites: Mapping[str, bool]) -> tuple[Rewritten, Trial]:
+        model, schedule = made_by(settings, rewrites)
+        return model, Trial(schedule, model.data, functions_of(schedule))
+
+    now, choices = tried(asked), list[Choice]()
+    replaced = [*replaceable(now[1].schedule, asked, graph)] if control.proposes else []
     is_free = _is_free(settings, control) and not settings["by"]
-    for rule in (*replaced, *(addable(schedule, asked, graph, data) if is_free else ())):
+    added = addable(now[1].schedule, asked, graph, data) if is_free else ()
+    for rule in dict.fromkeys((*replaced, *added)):
         is_made = rule in replaced
         try:
-            other = made_by(settings, {**asked, rule: not is_made})
+            other = tried({**asked, rule: not is_made})
         except CompileError:
             continue
-        plans = ((model, schedule), other) if is_made else (other, (model, schedule))
-        (augmented, with_rule), (plain, without) = plans
-        if not (is_proposed if is_made else is_closed)(without, with_rule, rule, graph):
+        augmented, plain = (now, other) if is_made else (other, now)
+        schedules = plain[1].schedule, augmented[1].schedule
+        if not (is_proposed if is_made else is_closed)(*schedules, rule, graph):
             continue
-        trials = Trial(with_rule, augmented.data), Trial(without, plain.data)
-        choice, stays = with_or_without(*trials, rule, settings, states)
+        choice, stays = with_or_without(augmented[1], plain[1], rule, settings, states)
         choices += [] if choice is None else [choice]
         asked = {**asked, rule: stays}
-        model, schedule = plans[0] if stays else plans[1]
-    return model, schedule, asked, tuple(choices)
+        now = augmented if stays else plain
+    return *now, asked, tuple(choices)
 
 
 def _planned(

@@ -567,7 +567,7 @@ def test_a_term_that_reads_an_element_twice_counts_where_one_of_its_weights_is_z
 # ---- rows of effects, read within a sum ----------------------------------------------------------
 
 
-def effects(groups, prior=True):
+def effects(groups):
     """Counts by lines of groups: each reads all effects of its group, within a function."""
     rng = np.random.default_rng(groups)
     size = 4 * groups
@@ -590,7 +590,7 @@ def test_effects_of_groups_are_drawn_column_by_column():
     assert many.costs().operations < 2.5 * few.costs().operations
 
 
-def test_effects_counted_at_another_group_are_seen():
+def test_effects_weighed_otherwise_are_seen():
     sampler = gp.compile(effects(5))
     source = sampler.source
     right = re.search(r"by_(\w+)\.sum\(", source)
@@ -600,3 +600,20 @@ def test_effects_counted_at_another_group_are_seen():
     schedule = sampler.schedule
     own = sampler.graph, planted, schedule.steps, sampler.data, 1
     assert not verify(*own, graphs=schedule.graphs, schedule=schedule).passed
+
+
+TABLE = np.array([[0, 0, 1], [1, 2, 2], [3, 3, 3], [4, 0, 4], [2, 1, 3], [4, 4, 0]])
+
+
+@pytest.mark.parametrize("by_column", [True, False])
+def test_elements_that_a_sum_looks_up_count_once(by_column):
+    """In columns of their own no sum reads one twice; else it may: they are drawn one by one."""
+    with gp.Model(coords={"g": 5, "j": 3, "i": 6}, name="table") as m:
+        at = gp.Index("at", TABLE, of="g", dims=("i", "j"))
+        b = gp.Laplace("b", 0, rate=1, dims=("g", "j") if by_column else "g")
+        gp.Poisson("y", gp.exp(gp.sum(b[at], "j")), dims="i", observed=[1, 0, 2, 1, 0, 3])
+    sampler = gp.compile(m, rewrites=False, exact=True)
+    (step,) = sampler.schedule.steps
+
+    assert isinstance(step.colours, Chart if by_column else OneByOne)
+    assert sampler.verify().proved

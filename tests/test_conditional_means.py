@@ -349,6 +349,8 @@ def test_a_uniform_sd_and_a_bounded_mean():
         centre, spread = tau * Y.sum() / (1 + 5 * tau), (1 + 5 * tau) ** -0.5
         expected = stats.truncnorm(-centre / spread, np.inf, centre, spread).mean()
         assert found["mu"][0, n] == pytest.approx(expected, rel=ROUNDING)
+        sd = stats.truncnorm(-centre / spread, np.inf, centre, spread).std()
+        assert sampler.conditional_sd(draws, "mu")["mu"][0, n] == pytest.approx(sd, rel=ROUNDING)
 
 
 # ---- on average ------------------------------------------------------------------------------

@@ -138,3 +138,17 @@ def test_the_posterior_is_the_same(model, name):
     ]
 
     assert np.abs(gaps).max() < stats.norm.isf(LEVEL / (2 * len(gaps)))
+
+
+def test_what_a_recursion_leaves_is_kept_when_its_start_is_integrated_out():
+    """The square of the recursion without its start depends on the rate that is moved."""
+    with gp.Model(name="decay", coords={"t": 5}) as model:
+        rate, first = gp.Beta("rate", 2, 1), gp.Normal("first", 0, tau=1)
+        x = gp.Array("x", dims="t")
+        x[0] = first
+        x[1:] = rate * x.lag("t", 1) + 0.5
+        gp.Normal("y", x, tau=4, dims="t", observed=[1.2, 0.9, 1.4, 1.0, 0.7])
+    sampler = gp.compile(model, rewrites={"marginal moves": True})
+
+    assert integrated(sampler) == ["first"]
+    assert sampler.verify().proved

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.checks import normalised
+from gibbsppl.checks import graphs, normalised
 from gibbsppl.checks.quadrature import ACCURACY, log_integrals
 from gibbsppl.checks.results import Row
 from gibbsppl.rewrites import leaves, observed, rows
@@ -149,7 +149,7 @@ def names(functions):
 @pytest.mark.parametrize("gate", [by_data, by_labels])
 @pytest.mark.parametrize("choice", CHOICES, ids=names(CHOICES))
 def test_a_choice_between_two_terms_loses_neither(choice, gate):
-    sampler = gp.compile(model(choice, gate))
+    sampler = gp.compile(model(choice, gate), exact=True)  # (proposals need no rewrite)
 
     assert sampler.schedule.rewrites
     assert sampler.verify().proved, sampler.verify()
@@ -362,3 +362,22 @@ def test_a_label_of_one_element_only_is_proved():
 
     assert any(r.rule.name == "share out" for r in sampler.schedule.rewrites)
     assert sampler.verify().proved
+
+
+def guesses():
+    """Answers that may be guessed: a probability is a sum of shares, 1 but for rounding far out."""
+    with gp.Model(coords={"p": 6, "q": 2}) as model:
+        ability, guess = gp.Normal("ability", 0, sigma=1, dims="p"), gp.Beta("c", 5, 17, dims="q")
+        seen = [[1, 0], [1, 1], [0, 1], [1, 0], [0, 0], [1, 1]]
+        chance = guess + (1 - guess) * gp.expit(ability)
+        gp.Bernoulli("y", chance, dims=("p", "q"), observed=np.array(seen))
+    return model
+
+
+def test_a_probability_that_rounds_above_one_is_no_other_support(monkeypatch):
+    sampler = gp.compile(guesses())
+    assert [r.rule.name for r in sampler.schedule.rewrites] == ["share out"]
+    assert all(sampler.verify(seed=seed).proved for seed in range(3))
+
+    monkeypatch.setattr(graphs, "RELATIVE_TOLERANCE", 0.0)  # (the roundings are there)
+    assert not all(sampler.verify(seed=seed).passed for seed in range(3))

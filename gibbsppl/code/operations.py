@@ -363,9 +363,9 @@ class _Counter:
                 return min(map(self.number, (one, other)), key=lambda a: a.at(self.sizes))
             case Apply(function="//", arguments=(one, other)):
                 above, below = self.number(one), self.number(other)
-                exact = above.at(self.sizes) // below.at(self.sizes)
                 if e.arrays:
                     return above.over(below, self.sizes)
+                exact = above.at(self.sizes) // below.at(self.sizes)
                 # (what is added to round up is no amount)
                 found = above.varying.over(below, self.sizes)
                 return found * (exact / found.at(self.sizes)) if exact else NONE

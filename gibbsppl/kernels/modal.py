@@ -27,6 +27,7 @@ class ModalMove(ConcaveBlock):
     kernel = "proposals about the mode"
     kind = "move"
     is_move = True
+    learns_acceptance = True
     returns_arrays = True
     verb = "proposals are judged by"
 

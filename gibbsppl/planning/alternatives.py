@@ -35,14 +35,14 @@ from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.stages import NonCentred
-from gibbsppl.schedule.choices import Candidate, Choice
+from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.sweeps import Schedule
 
 States = Sequence[Values]
 # What makes the states at which theory is asked.
 Start = Callable[[Trial], States]
 LEAST_SHARE, LEAST_GAIN = RULES["least share"].value, RULES["least gain"].value
-FEW = RULES["fewest of one series"].value
+FEW = RULES["most elements"].value
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
 # take a millisecond each.
 MOST_POSITIONS = 20_000
@@ -194,8 +194,8 @@ def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[O
             )
             what = "each array at once" if len(own) > 1 and not elements else "one after the other"
             apart = Option(
-                Candidate("jointly", _blocks(settings, joined)),
-                Candidate(what, _blocks(settings, ways)),
+                Candidate("jointly", asking(settings, "blocks", joined)),
+                Candidate(what, asking(settings, "blocks", ways)),
                 names,
                 now.model,
                 replace(now.control, blocks=changed),
@@ -221,10 +221,11 @@ def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Itera
             continue
         blocks = now.control.blocks
         together = replace(blocks, together=(*blocks.together, frozenset(names)))
-        apart = Candidate("one after the other", _blocks(settings, dict.fromkeys(names, "alone")))
+        alone_each = asking(settings, "blocks", dict.fromkeys(names, "alone"))
+        apart = Candidate("one after the other", alone_each)
         jointly = Option(
             apart,
-            Candidate("jointly", _blocks(settings, {names: "together"})),
+            Candidate("jointly", asking(settings, "blocks", {names: "together"})),
             names,
             now.model,
             replace(now.control, blocks=together),
@@ -273,12 +274,6 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
 def _is_asked(names: Collection[str], control: Control) -> bool:
     """Whether the user says how some variables are drawn."""
     return bool(control.blocks.named.union(control.kernels) & {*names})
-
-
-def _blocks(settings: Mapping[str, Any], more: Mapping[Any, str]) -> dict[str, Any]:
-    """The settings that ask for blocks besides those that are asked for."""
-    now = settings["blocks"]
-    return {"blocks": {**(now if isinstance(now, Mapping) else {}), **more}}
 
 
 def _order(graph: Graph, block: Quadratic) -> int:

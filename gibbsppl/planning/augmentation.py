@@ -1,13 +1,13 @@
-"""The choice between a rewrite and proposals about the mode.
+"""The choice between a model with a rewrite, and without it.
 
-Comes in: a schedule on trial, that of the same model without one of its rewrites. A rewrite makes
-the draws of variables exact, and holds them where its auxiliary variables are: where all that its
-terms hold is proposed at once instead, nothing is held, and nothing is drawn for each outcome. Goes
-out: the `Choice` between the two, by theory (`mixing`: the information that the auxiliary variables
-are missing; the share of proposals that is accepted) and by operations. (Effective draws per CPU
-second, by proposals and by auxiliary variables: 14,900 and 1,500 for the logit of 1,000 outcomes
-with 10 coefficients; 1,600 and 4,000 for the 21 plates of `seeds`, each with an effect, 1,660 and
-4,550 for the 44 arms of `blocker`.)
+Comes in: a schedule on trial, and that of the same model with one rewrite less. A rewrite makes the
+draws of variables exact, and holds them where its auxiliary variables are; without it they are
+proposed all at once, about their mode, or drawn one by one by their log density. Goes out: the
+`Choice` between the two, by theory (`mixing`: the information that the auxiliary variables are
+missing; the share of proposals that is accepted) and by operations. (Effective draws per CPU
+second, without auxiliary variables and with: 14,900 and 1,500 for the logit of 1,000 outcomes with
+10 coefficients; 1,600 and 4,000 for the 21 plates of `seeds`, each with an effect, 1,660 and 4,550
+for the 44 arms of `blocker`.)
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gibbsppl.planning.mixing import (
 from gibbsppl.planning.proposing import block_of, to_second_order
 from gibbsppl.rewrites import Rewrite, possible
 from gibbsppl.run.chains import FAILURES
-from gibbsppl.schedule.choices import SEED, Candidate, Choice
+from gibbsppl.schedule.choices import SEED, Candidate, Choice, asking
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -110,24 +110,16 @@ def with_or_without(
     shares = _shares(augmented, plain, names, start) if is_quick(plain.schedule.graph) else None
     if shares is None:
         return None, False
-    by_rule = _candidate(f'with "{rule}"', settings, {rule: True}, augmented, shares[0])
-    by_density = _candidate(f'without "{rule}"', settings, {rule: False}, plain, shares[1])
+    by_rule, by_density = (
+        Candidate(what, asking(settings, "rewrites", {rule: wanted}), trial.operations, share)
+        for what, wanted, trial, share in (
+            (f'with "{rule}"', True, augmented, shares[0]),
+            (f'without "{rule}"', False, plain, shares[1]),
+        )
+    )
     stays = by_rule.by_theory > LEAST_GAIN * by_density.by_theory
     made, left = (by_rule, by_density) if stays else (by_density, by_rule)
     return Choice(names, made, (left,)), stays
-
-
-def _candidate(
-    what: str,
-    settings: Mapping[str, Any],
-    asked: Mapping[str, bool],
-    trial: Trial,
-    share: float,
-) -> Candidate:
-    """A way to draw, with the settings that ask for it."""
-    now = settings["rewrites"]
-    rewrites = {**(now if isinstance(now, Mapping) else {}), **asked}
-    return Candidate(what, {"rewrites": rewrites}, trial.operations, share)
 
 
 def _shares(
@@ -157,14 +149,20 @@ def _shares(
 
 
 def _with_auxiliary(trial: Trial, states: Sequence[Values]) -> Sequence[Values]:
-    """States with draws of the auxiliary variables of a program; none where these fail."""
+    """States with draws of the auxiliary variables of a program; none where these fail.
+
+    Nor where the program draws other arrays than the states have.
+    """
     rng, found = np.random.default_rng(SEED), list[Values]()
+    own = {n for names in trial.program.step_variables.values() for n in names}
+    if not states or not own - {*trial.program.auxiliary} <= {*states[0]}:
+        return ()
     for values in states:
         state = {**trial.known, **values}
         try:
             with np.errstate(all="ignore"):
                 trial.program.augment(rng, state, trial.constants)
-        except (*FAILURES, KeyError):  # (a graph of other arrays)
+        except FAILURES:
             return ()
         found.append(state)
     return found

@@ -28,7 +28,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import LABELS, MARGINAL_MOVES, collapsible
-from gibbsppl.schedule.choices import Candidate, Choice
+from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -70,7 +70,9 @@ def with_marginal_moves(
     best = next((p for p in plans if _keeps_digits(p, states)), None)
     if best is not None:
         found = best.whole()
-        asked, forbidden = (_settings(settings, is_wanted=w) for w in (True, False))
+        asked, forbidden = (
+            asking(settings, "rewrites", {MARGINAL_MOVES: wanted}) for wanted in (True, False)
+        )
         one = Candidate(f"integrated out of {best.moved}", asked, found.operations)
         other = Candidate("not integrated out", forbidden, now.operations)
         return found.with_choices((*found.schedule.choices, Choice((best.name,), one, (other,))))
@@ -80,12 +82,6 @@ def with_marginal_moves(
             "integrated out of them, all other draws being kept with their digits; leave it out."
         )
     return now
-
-
-def _settings(settings: Mapping[str, Any], *, is_wanted: bool) -> Mapping[str, Any]:
-    """The settings by which a user asks for such moves, or forbids them."""
-    now = settings["rewrites"]
-    return {"rewrites": {**(now if isinstance(now, Mapping) else {}), MARGINAL_MOVES: is_wanted}}
 
 
 def _plans(now: Trial, made: Made, most: float) -> Iterator[Plan]:

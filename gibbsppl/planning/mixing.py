@@ -29,7 +29,6 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.quadratic import Quadratic, degree_of, quadratic_of
-from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
@@ -141,10 +140,10 @@ def rate_of_sweep(schedule: Schedule, graph: Graph, block: NormalBlock, values: 
         if interwoven is not None:
             found += _moved_along(interwoven, block, values)
         elif own is graph and set(step.variables) & set(block.numbers):
-            if isinstance(step, ModalMove):
-                found.append(_proposed(step, own, block, values))
-            elif not step.is_move:
+            if not step.is_move:
                 found.append(_drawn(step, own, block))
+            elif (share := accepted_share(step, values)) is not None:
+                found.append(_proposed(step, own, block, share))
     return rate_of(block.precision, found)
 
 
@@ -156,7 +155,13 @@ def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Drawn:
     return Drawn(np.eye(len(block.precision))[:, rows], in_turn)
 
 
-def _proposed(step: ModalMove, graph: Graph, block: NormalBlock, values: Values) -> Drawn:
+def accepted_share(step: Step, values: Values) -> float | None:
+    """The share of proposals that a chain has accepted so far; None of all but proposals."""
+    tuning = values.get(f"~{step.name}") if step.learns_acceptance else None
+    return None if tuning is None else float(tuning.share)
+
+
+def _proposed(step: Step, graph: Graph, block: NormalBlock, share: float) -> Drawn:
     """The directions of proposals: of all elements, or of some along which the others move."""
 
     def rows(*, last: bool) -> Ints:
@@ -169,7 +174,7 @@ def _proposed(step: ModalMove, graph: Graph, block: NormalBlock, values: Values)
     if step.last:
         inner, beside = (block.precision[np.ix_(inside, r)] for r in (inside, border))
         columns[inside] = -np.linalg.solve(inner, beside)
-    return Drawn(columns, share=float(values[f"~{step.name}"].share))
+    return Drawn(columns, share=share)
 
 
 def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> list[Drawn]:

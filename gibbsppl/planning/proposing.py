@@ -16,18 +16,17 @@ from gibbsppl.code.trials import Trial
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.derive.second_order import second_order
 from gibbsppl.errors import CompileError
-from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick
 from gibbsppl.planning.concave_blocks import is_searched_for
-from gibbsppl.planning.mixing import mean_rate, share_of, share_of_scales
+from gibbsppl.planning.mixing import accepted_share, mean_rate, share_of, share_of_scales
 from gibbsppl.planning.modal import terms_of
 from gibbsppl.planning.normal_blocks import LARGEST
 from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
-from gibbsppl.schedule.choices import Candidate, Choice
+from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -39,30 +38,24 @@ def with_proposals(
 ) -> tuple[Planned, tuple[Choice, ...]]:
     """The plan with proposals of all elements of a block, where these pay; the choices made."""
     choices = list[Choice]()
-    for names in _groups(now.schedule):
-        if not is_quick(now.schedule.graph) or _is_in(names, choices):
-            continue
-        other = _proposing(now, names, settings)
+    for names in _groups(now.schedule) if is_quick(now.schedule.graph) else ():
+        other = None if _is_in(names, choices) else _proposing(now, names, settings)
         shares = None if other is None else _shares(now, other, names, start)
         if other is None or shares is None:
             continue
         apart: dict[Any, str] = dict.fromkeys(names, "elements")
         whole: dict[Any, str] = {names if len(names) > 1 else names[0]: "proposed"}
-        mine = _candidate("one by one", settings, apart, now, shares[0])
-        theirs = _candidate("proposed", settings, whole, other, shares[1])
+        mine, theirs = (
+            Candidate(what, asking(settings, "blocks", more), plan.trial.operations, share)
+            for what, more, plan, share in (
+                ("one by one", apart, now, shares[0]),
+                ("proposed", whole, other, shares[1]),
+            )
+        )
         pays = theirs.by_theory > LEAST_GAIN * mine.by_theory
         now, made, left = (other, theirs, mine) if pays else (now, mine, theirs)
         choices.append(Choice(names, made, (left,)))
     return now, tuple(choices)
-
-
-def _candidate(
-    what: str, settings: Mapping[str, Any], more: Mapping[Any, str], plan: Planned, share: float
-) -> Candidate:
-    """A way to draw, with the settings that ask for it."""
-    now = settings["blocks"]
-    blocks = {**(now if isinstance(now, Mapping) else {}), **more}
-    return Candidate(what, {"blocks": blocks}, plan.trial.operations, share)
 
 
 def _is_in(names: Sequence[str], choices: Sequence[Choice]) -> bool:
@@ -79,7 +72,7 @@ def _groups(schedule: Schedule) -> Iterator[tuple[str, ...]]:
         ]  # fmt: skip
         drawn = [s for s in own if isinstance(s, DensityDraw) and is_searched_for(s.conditional)]
         names = tuple(dict.fromkeys(v for s in drawn for v in s.variables))
-        whole = {v for s in own if isinstance(s, ModalMove) for v in s.variables}
+        whole = {v for s in own if s.learns_acceptance for v in s.variables}
         every = tuple(n for n in graph.drawn if n in {*names, *whole})
         counts = {s.target.array.name: count_of(graph, s) for s in graph.latent}
         groups = {frozenset(g): g for g in (every, names, *((n,) for n in names))}
@@ -108,20 +101,27 @@ def _shares(
     names: Sequence[str],
     start: Callable[[Trial], Sequence[Values]],
 ) -> tuple[float, float] | None:
-    """The effective draws of a sweep of two plans; None where theory is silent."""
-    found = list[float]()
+    """The effective draws of a sweep of two plans; None where theory is silent.
+
+    So too where the short chain of the other one accepts few proposals.
+    """
+    most = share_of_scales(now.schedule, names)
+    shares = list[float]()
     for plan in (now, other):
         block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
         if block is None or not block[1].pairs:  # (elements that no term ties mix at once)
             return None
-        states = start(plan.trial)
-        rate = mean_rate(plan.schedule, *block, states)
+        rate = mean_rate(plan.schedule, *block, start(plan.trial))
         if rate is None:
             return None
-        found.append(min(share_of(rate), share_of_scales(now.schedule, names)))
-    moves = [s for s in other.schedule.proposed if {*names} <= {*s.variables}]
-    accepted = [states[-1][f"~{s.name}"].share for s in moves]
-    return (found[0], found[1]) if min(accepted, default=0.0) >= LEAST_ACCEPTED else None
+        shares.append(min(share_of(rate), most))
+    last = start(other.trial)[-1]
+    accepted = [
+        accepted_share(s, last) or 0.0
+        for s in other.schedule.proposed
+        if {*names} <= {*s.variables}
+    ]
+    return (shares[0], shares[1]) if min(accepted, default=0.0) >= LEAST_ACCEPTED else None
 
 
 def block_of(

@@ -17,7 +17,8 @@ All that a generated module calls is exported here. The rooms:
 - moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks and those by
   joint draws that are `corrected`, `walks`, `trajectories` by gradients, `swaps`, `over_relaxed`,
   `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by one: `selections`
-- elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`
+- elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`; values that
+  stand for arrays: `array_like`
 - `sizes` of dims from the data; what is known of `steps`
 - of compiled sweeps: `loops`, kernels of one draw each, and the same `compiled`; `joint_tables`,
   `eliminations` and `position_tables` that they read, `tuning` of moves as arrays, `kernel_costs`

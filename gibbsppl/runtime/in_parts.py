@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import DTypeLike
 
+from gibbsppl.runtime.array_like import ArrayLike
 from gibbsppl.runtime.types import Array, Floats
 
 # The rows from the first of two numbers to before the second.
@@ -31,7 +31,7 @@ Rows = Callable[[int, int], Any]
 AT_ONCE = 1 << 20
 
 
-class InParts(NDArrayOperatorsMixin):
+class InParts(ArrayLike):
     """An array whose ``rows(first, stop)`` are computed when they are read.
 
     Arithmetic with numbers and arrays is done then, too; all else takes all rows at once.
@@ -43,35 +43,14 @@ class InParts(NDArrayOperatorsMixin):
         self.shape, self.rows = shape, rows
 
     @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return math.prod(self.shape)
-
-    @property
     def dtype(self) -> np.dtype[np.float64]:
         """The type of the entries."""
         return np.dtype(np.float64)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, index: Any) -> Any:
-        return np.asarray(self)[index]
 
     def __setitem__(self, index: Any, values: Any) -> None:
         whole = np.asarray(self)
         whole[index] = values
         self.rows = lambda first, stop: whole[first:stop]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(np.asarray(self), name)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         found = np.empty(self.shape)
@@ -85,8 +64,7 @@ class InParts(NDArrayOperatorsMixin):
         shape = np.broadcast_shapes(*map(np.shape, inputs))
         if method == "__call__" and not settings and shape == self.shape and ufunc.nout == 1:
             return self.mapped(ufunc, *(_rows(x, self.shape) for x in inputs))
-        arrays = (np.asarray(x) if isinstance(x, InParts) else x for x in inputs)
-        return getattr(ufunc, method)(*arrays, **settings)
+        return super().__array_ufunc__(ufunc, method, *inputs, **settings)
 
     def mapped(self, function: Callable[..., Any], *inputs: Rows) -> InParts:
         """The array of the same shape whose rows are a function of rows."""

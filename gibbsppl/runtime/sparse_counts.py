@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import DTypeLike
 
-from gibbsppl.runtime.types import Array, Floats, Index, Integers, Wholes
+from gibbsppl.runtime.array_like import ArrayLike
+from gibbsppl.runtime.types import Array, Floats, Integers, Wholes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shares(NDArrayOperatorsMixin):
+class Shares(ArrayLike):
     """An array of counts, labels along the last axis; the axes before it, flattened, are its rows.
 
     Unit ``i`` is one count, of ``row[i]`` and ``label[i]``. Rows of large totals have no units:
@@ -44,40 +44,14 @@ class Shares(NDArrayOperatorsMixin):
     counts: Integers
 
     @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of counts."""
-        return math.prod(self.shape)
-
-    @property
     def dtype(self) -> np.dtype[np.int64]:
         """The type of the counts."""
         return np.dtype(np.int64)
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Integers:
         table = self._units(self.row, math.prod(self.shape[:-1]))
         table[self.large] = self.counts
         return np.asarray(table.reshape(self.shape), dtype=dtype)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
-        arrays = (np.asarray(x) if isinstance(x, Shares) else x for x in inputs)
-        return getattr(ufunc, method)(*arrays, **settings)
-
-    def __getitem__(self, index: Index) -> Wholes:
-        return np.asarray(self)[index]
-
-    def __getattr__(self, name: str) -> Any:
-        # The array answers for attributes of arrays; NumPy and pickle also ask for absent ones.
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(np.asarray(self), name)
 
     def sum(self, axis: int | tuple[int, ...] | None = None, **settings: Any) -> Wholes:
         """The sum over axes, as of an array."""

@@ -21,7 +21,7 @@ OF_ONE, OF_SEVERAL = {"elements", "alone"}, {"together"}
 class Blocks:
     """Variables to draw by element, alone or together; ``joined``: whether blocks are sought.
 
-    Those of a group to be ``proposed`` are, all elements at once.
+    ``proposed`` are groups, all elements of each of which are proposed at once.
     """
 
     elements: frozenset[str] = frozenset()

@@ -27,6 +27,16 @@ MOST_PRINTED = 2
 LARGE = 100
 
 
+def asking(settings: Mapping[str, Any], name: str, more: Mapping[Any, Any]) -> dict[str, Any]:
+    """The settings that ask for more besides those that are asked for by a name.
+
+    >>> asking({"blocks": {"x": "alone"}}, "blocks", {"y": "alone"})
+    {'blocks': {'x': 'alone', 'y': 'alone'}}
+    """
+    now = settings[name]
+    return {name: {**(now if isinstance(now, Mapping) else {}), **more}}
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A way to draw some variables: its words, and the settings of `compile` that ask for it.

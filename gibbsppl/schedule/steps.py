@@ -70,6 +70,8 @@ class Step:
     is_joint = False
     # It leaves its conditional invariant, but is no draw from it.
     is_move = False
+    # It is a proposal of which the tuning in the state learns how large a share is accepted.
+    learns_acceptance = False
     # Elements that depend on one another are drawn in one call of the runtime, not in one each.
     in_one_call = False
     # The call of the runtime returns the new array, on the scale of the model.

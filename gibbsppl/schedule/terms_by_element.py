@@ -13,7 +13,7 @@ import sympy as sp
 from sympy import Mul
 
 from gibbsppl.algebra.copies import copies_of
-from gibbsppl.algebra.expressions import Dim, Expr, dims_of, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, substitute
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import bounded
 from gibbsppl.derive.conflicts import Seen, seen_in
@@ -93,8 +93,6 @@ def _within_sum(
     plain = [i for i in shown if isinstance(i, Dim)]
     if len(shown) < len(indices) or len(set(plain)) < len(plain) or not set(bound) <= set(plain):
         return None
-    if any(dims_of(i) & {*bound} for i in shown if not isinstance(i, Dim)):
-        return None  # (another element for each position of the sum, maybe the same one)
     ranged = (r.dim for r in (*piece.over, *inner))
     names = copies_of(bound, {*whole.free_symbols, *ranged, *graph.sizes})
     ranges = tuple(replace(r, dim=names[r.dim]) for r in inner)
