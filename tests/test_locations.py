@@ -473,14 +473,13 @@ def test_a_location_before_its_scale_is_refused():
 def test_a_wrong_density_of_what_is_drawn_jointly_with_others_is_seen(monkeypatch):
     """The graph without it is no longer that of the model."""
     sampler = gp.compile(beside_a_group(), interweave=False)
-    true = normalised._Quadratic.maximum
+    true = normalised.log_normal_of_some
 
-    def planted(self):
-        half, highest = true(self)
-        return 2 * half, highest
+    def planted(precision, away, some):
+        return true(precision, away, np.ones_like(some))
 
     assert sampler.verify().proved
-    monkeypatch.setattr(normalised._Quadratic, "maximum", planted)
+    monkeypatch.setattr(normalised, "log_normal_of_some", planted)
     assert not sampler.verify().passed
 
 

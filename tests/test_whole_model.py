@@ -1,5 +1,7 @@
 """The graphs that steps draw in are the declared model: proved of the user's model by `verify`."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from gibbsppl.checks import graphs, normalised
 from gibbsppl.checks.quadrature import ACCURACY, log_integrals
 from gibbsppl.checks.results import Row
 from gibbsppl.rewrites import leaves, observed, rows
+from models import horseshoe, spike_and_slab
 
 GATE = np.array([1, 0, 1, 0])
 COUNTS = np.array([1, 2, 0, 3])
@@ -310,6 +313,50 @@ def test_mass_between_bounds_is_that_of_a_tail():
     found = log_integrals(stats.norm.logpdf, np.array([5.5]), np.array([5.0]), np.array([np.inf]))
 
     assert found == pytest.approx(stats.norm.logsf(5.0), abs=ACCURACY)
+
+
+def test_some_elements_of_a_normal_vector_have_their_density_given_the_others():
+    precision = np.array([[2.0, 0.3, -0.7], [0.3, 1.5, 0.2], [-0.7, 0.2, 3.0]])
+    x, some = np.array([0.4, -1.0, 2.0]), np.array([True, False, True])
+    whole = stats.multivariate_normal(np.zeros(3), np.linalg.inv(precision))
+    others = stats.norm(0, np.linalg.inv(precision)[1, 1] ** 0.5)
+
+    found = normalised.log_normal_of_some(precision, x, some).sum()
+    assert found == pytest.approx(whole.logpdf(x) - others.logpdf(x[1]), rel=1e-13)
+
+
+def test_many_elements_drawn_jointly_with_others_are_proved():
+    with gp.Model(coords={"g": 40}) as built:
+        tau = gp.Gamma("tau", 2, rate=1)
+        mu = gp.Normal("mu", 0, tau=0.1)
+        theta = gp.Normal("theta", mu, tau=4 * tau, dims="g")
+        gp.Normal("y", theta, tau=tau, dims="g", observed=np.linspace(-1, 1, 40))
+    together = {("theta", "mu"): "together"}
+    sampler = gp.compile(built, collapse=("theta",), blocks=together, interweave=False)
+
+    assert sampler.verify().proved
+
+
+def regression_of(columns):
+    """A design, and outcomes that a few of its columns explain."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2 * columns, columns))
+    return x, x[:, :5].sum(axis=1) + rng.standard_normal(2 * columns), range(columns)
+
+
+COEFFICIENTS_INTEGRATED_OUT = {
+    "horseshoe": (horseshoe.model, ("beta",)),
+    "spike and slab": (spike_and_slab.model, ("beta",)),
+    "spike and slab, noise too": (partial(spike_and_slab.model, tied=True), ("beta", "tau")),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COEFFICIENTS_INTEGRATED_OUT)
+def test_regressions_on_a_hundred_columns_are_proved(name):
+    declared, gone = COEFFICIENTS_INTEGRATED_OUT[name]
+
+    assert gp.compile(declared(*regression_of(100)), collapse=gone).verify().proved
 
 
 def test_what_cannot_be_normalised_is_not_proved(monkeypatch):

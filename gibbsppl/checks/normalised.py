@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 import sympy as sp
+from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from gibbsppl.algebra.copies import primed, root_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.checks.joint import to_be_drawn
 from gibbsppl.checks.quadrature import log_integrals
 from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
@@ -31,6 +30,7 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.runtime.by_rows import jointly_in
+from gibbsppl.runtime.types import Flags
 from gibbsppl.schedule.densities import (
     axis_along,
     in_array_order,
@@ -45,8 +45,6 @@ from gibbsppl.schedule.sweeps import Schedule
 
 # Elements that are integrated numerically, at most.
 MOST_INTEGRALS = 64
-# Elements whose joint log density is looked at pair by pair, at most.
-MOST_JOINTLY = 32
 
 
 def log_conditional(
@@ -152,40 +150,20 @@ class _Changed:
     density: Callable[[Floats], Floats]
 
 
-@dataclass(frozen=True, slots=True)
-class _Quadratic:
-    """A log density that is quadratic in the elements at some places, by its values alone."""
+def log_normal_of_some(precision: Floats, away: Floats, some: Flags) -> Floats:
+    """The terms of the log density of some elements given the others, of a normal vector.
 
-    of: Normaliser
-    places: list[tuple[str, tuple[int, ...]]]
+    Their precision is that part ``Q`` of the matrix, and with ``away`` the vector less its mean
+    they are off their mean given the others by ``Q^-1 (precision @ away)[some]``.
 
-    def maximum(self) -> tuple[float, Floats] | None:
-        """Half the log determinant of the precision, and the terms at the maximum."""
-        size = len(self.places)
-        at, nothing = self._terms, np.zeros(size)
-        # (a second difference of a quadratic function is exact but for rounding, for any steps)
-        ends = [at(side * row).sum() for side in (1, -1) for row in np.eye(size)]
-        here, (up, down) = at(nothing).sum(), np.reshape(ends, (2, size))
-        precision = np.diag(2 * here - up - down)
-        for i, j in combinations(range(size), 2):
-            both = at(np.eye(size)[i] + np.eye(size)[j]).sum()
-            precision[i, j] = precision[j, i] = up[i] + up[j] - both - here
-        try:
-            mean = np.linalg.solve(precision, (up - down) / 2)
-            half_log_det = float(np.log(np.diag(np.linalg.cholesky(precision))).sum())
-        except np.linalg.LinAlgError:
-            return None
-        return half_log_det, at(mean)
-
-    def _terms(self, change: Floats) -> Floats:
-        """The terms of the log density where the elements are changed."""
-        of = self.of
-        moved = dict(of.values)
-        for n in of.names:
-            moved[n] = np.array(of.values[n], dtype=float)
-        for (name, place), by in zip(self.places, change, strict=True):
-            moved[name][place] += by
-        return np.ravel(log_terms_of(of.step, of.given, moved, of.sizes))
+    >>> two = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> log_normal_of_some(two, np.ones(2), np.array([True, False])).round(6).tolist()
+    [-0.572365, -2.25]
+    """
+    factor = np.linalg.cholesky(precision[np.ix_(some, some)])
+    scaled = solve_triangular(factor, (precision @ away)[some], lower=True)
+    own = np.log(np.diagonal(factor)) - np.log(2 * np.pi) / 2
+    return np.concatenate([own, -(scaled**2) / 2], dtype=np.float64)
 
 
 def _in_order(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -283,30 +261,15 @@ class Normaliser:
         *etas, low, high = leaves
         return tuple(etas), (low, high), values
 
-    def of_joint(self) -> Floats:
-        """The normal log density of all elements that are drawn jointly."""
+    def of_joint(self) -> Floats | None:
+        """The normal log density of the arrays named; None where it has no precision matrix."""
         joint = jointly_in(self.constants, self.step.variables)
-        mean = joint.mean(self.values, self.given)
-        away = joint.flat(self.values) - joint.flat(mean)
-        factor = np.linalg.cholesky(joint.precision(self.given))
-        own = np.log(np.diagonal(factor)) - np.log(2 * np.pi) / 2
-        return np.concatenate([own, -((away @ factor) ** 2) / 2], dtype=np.float64)
-    def of_quadratic(self) -> Floats | None:
-        """The terms of a quadratic log density less the log of its integral; None of many elements.
-
-        The integral is the height at the maximum, less half the log determinant of the precision.
-        """
-        free = to_be_drawn(self.step, self.values, self.sizes)
-        places = [(n, tuple(at)) for n in self.names for at in np.argwhere(free[n])]
-        if not places or len(places) > MOST_JOINTLY:
+        named = {n: np.full(shape, n in self.names) for n, shape in joint.shapes.items()}
+        try:
+            away = joint.flat(self.values) - joint.flat(joint.mean(self.values, self.given))
+            return log_normal_of_some(joint.precision(self.given), away, joint.flat(named) > 0)
+        except np.linalg.LinAlgError:
             return None
-        found = _Quadratic(self, places).maximum()
-        if found is None:
-            return None
-        half_log_det, highest = found
-        terms = log_terms_of(self.step, self.given, self.values, self.sizes)
-        constant = half_log_det - len(places) * np.log(2 * np.pi) / 2
-        return np.concatenate([np.ravel(terms), -np.ravel(highest), [constant]])
 
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""

@@ -191,8 +191,7 @@ class JointDraw(QuadraticDraw):
 
     def log_normalised(self, normaliser: Any) -> Floats | None:
         """The log density of the normal vector; of some of its arrays, the others given."""
-        is_whole = set(normaliser.names) == set(self.variables)
-        found: Floats | None = normaliser.of_joint() if is_whole else normaliser.of_quadratic()
+        found: Floats | None = normaliser.of_joint()
         return found
 
     # Words
