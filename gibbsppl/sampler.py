@@ -167,7 +167,9 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         The test finds a fault that `verify` cannot: a kernel that does not leave its conditional
         invariant. Models with improper priors, or potentials that are no constraints, cannot be
         simulated for the test.
-        ``settings``: ``replicates`` (1000), ``sweeps`` (3), ``level`` (0.001), ``seed``.
+        ``settings``: ``replicates`` (1000), ``sweeps`` (3), ``level`` (0.001), ``seed``;
+        ``reversible=True`` for a step in detailed balance with its conditional: flows between
+        values, there and back, are compared too.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="shift") as shift:

@@ -9,6 +9,11 @@ of the draws, each valid whatever its distribution; the level is shared out amon
 - location: the mean change of the function's rank within that second set, a z test;
 - spread: the same for the squared distance of the rank from the middle.
 
+And, if asked for, of sweeps that are reversible: the flow between each two cells of values is the
+same there and back, a fair coin for each replicate that goes from one to the other. Cells are made
+of the second set alone, so that the binomial p-values are exact. A sweep that leaves the joint
+distribution as it is, but goes round, is seen by this test alone.
+
 Ranks are bounded, so that the z tests hold for heavy tails too; and they compare each replicate
 with itself, so that what a sweep leaves nearly unchanged does not blur them.
 
@@ -26,10 +31,11 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from math import erfc, sqrt
 
 import numpy as np
-from scipy.special import kolmogorov
+from scipy.special import bdtr, kolmogorov
 
 from gibbsppl.checks.table import table, verdict
 from gibbsppl.code.program import Program
@@ -45,6 +51,8 @@ TUNING_SWEEPS = 100
 UNTUNED_SWEEPS = 10
 # Draws that break a constraint, one after the other, before the test gives up.
 MOST_REFUSED = 10_000
+# Cells of values between which flows are compared: a third of all values in each.
+CELLS = 3
 
 Function = Callable[[Values], float]
 Remade = Callable[[State], tuple[Values, Program]]
@@ -105,13 +113,15 @@ def geweke(  # noqa: PLR0913  (the settings of the test are named by keyword)
     remade: Remade | None = None,
     where: Where | None = None,
     start: Program | None = None,
+    reversible: bool = False,
 ) -> GewekeResult:
     """Forward draws against forward draws followed by sweeps, by a test of each function.
 
     ``functions`` map names to functions of a dict of all arrays (default: `default_functions`);
     ``remade`` maps what is observed to the data and the program for it (default: as given);
     ``where`` says of what data the test is (default: any), by what is observed alone; ``start``
-    draws the auxiliary variables of the first state (default: the first sweep does).
+    draws the auxiliary variables of the first state (default: the first sweep does);
+    ``reversible``: flows between values are compared, too.
     """
     functions = dict(functions or default_functions(graph))
     remade = remade or (lambda seen: ({**data, **seen}, program))
@@ -130,11 +140,22 @@ def geweke(  # noqa: PLR0913  (the settings of the test are named by keyword)
         ]
         for _ in range(replicates)
     ]
-    most = max(int(np.prod([graph.sizes[d] for d in v.dims])) for v in graph.variables.values())
-    samples = _without_rounding(np.transpose(measured, (2, 1, 0)), most)
-    _refuse_non_finite(dict(zip(functions, samples[:, -1], strict=True)))
-    found = tuple(_tests(name, *three) for name, three in zip(functions, samples, strict=True))
-    return GewekeResult(sum(found, ()), replicates, level)
+    samples = np.transpose(measured, (2, 1, 0))
+    return compared(dict(zip(functions, samples, strict=True)), level, reversible=reversible)
+
+
+def compared(
+    samples: Mapping[str, Floats], level: float, *, reversible: bool = False
+) -> GewekeResult:
+    """The tests of functions, by their values in replicates.
+
+    Of each there are three rows: of fresh draws, and of others before and after sweeps.
+    """
+    rounded = {name: _without_rounding(np.asarray(own)) for name, own in samples.items()}
+    _refuse_non_finite({name: own[-1] for name, own in rounded.items()})
+    tests = (_tests, _balance) if reversible else (_tests,)
+    found = tuple(test(name, *own) for name, own in rounded.items() for test in tests)
+    return GewekeResult(sum(found, ()), max(own.shape[-1] for own in samples.values()), level)
 
 
 def default_functions(graph: Graph) -> dict[str, Function]:
@@ -265,15 +286,16 @@ def _refuse_non_finite(values: State) -> None:
             )
 
 
-def _without_rounding(values: Floats, elements: int) -> Floats:
-    """The values less the bits that a sum of so many elements loses: what is constant is so.
+def _without_rounding(values: Floats) -> Floats:
+    """The values to half of their digits: what is constant up to rounding is so.
 
-    The entries of a vector of shares have the same mean, whatever they are.
+    The entries of a vector of shares have the same mean, whatever they are; a direction that has
+    been turned has the length one, but for an error at each turn.
 
-    >>> _without_rounding(np.array([1 / 3, 1 / 3 + 2**-54]), 5).tolist()
-    [0.3333333333333339, 0.3333333333333339]
+    >>> len({*_without_rounding(np.array([1 / 3, 1 / 3 + 2**-50])).tolist()})
+    1
     """
-    kept = np.finfo(np.float64).nmant - elements.bit_length() - 1
+    kept = np.finfo(np.float64).nmant // 2
     mantissa, exponent = np.frexp(values)
     return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, kept)), exponent - kept))
 
@@ -289,6 +311,22 @@ def _tests(
         _mean_is_zero(name, "location", change),
         _mean_is_zero(name, "spread", widening),
     )
+
+
+def _balance(name: str, fresh: Floats, before: Floats, after: Floats) -> tuple[Comparison]:
+    """The largest difference of the flows between two cells, there and back, in standard errors.
+
+    Of so many replicates that go between two cells each number that goes there has a binomial
+    distribution; the p-value is of all pairs of cells together.
+    """
+    ends = np.unique(np.quantile(fresh, np.arange(1, CELLS) / CELLS))
+    cells = [np.searchsorted(ends, sample, side="left") for sample in (before, after)]
+    flows = np.zeros((CELLS, CELLS), dtype=int)
+    np.add.at(flows, tuple(cells), 1)
+    pairs = [tuple(sorted((flows[i, j], flows[j, i]))) for i, j in combinations(range(CELLS), 2)]
+    p_values = [min(1.0, 2.0 * float(bdtr(less, less + more, 0.5))) for less, more in pairs]
+    worst = max((more - less) / sqrt(less + more or 1) for less, more in pairs)
+    return (Comparison(name, "balance", worst, min(1.0, len(pairs) * min(p_values))),)
 
 
 def _same_distribution(name: str, first: Floats, second: Floats) -> Comparison:

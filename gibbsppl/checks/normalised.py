@@ -267,7 +267,8 @@ class Normaliser:
         named = {n: np.full(shape, n in self.names) for n, shape in joint.shapes.items()}
         try:
             away = joint.flat(self.values) - joint.flat(joint.mean(self.values, self.given))
-            return log_normal_of_some(joint.precision(self.given), away, joint.flat(named) > 0)
+            precision = np.asarray(joint.precision(self.given), dtype=np.float64)
+            return log_normal_of_some(precision, away, joint.flat(named) > 0)
         except np.linalg.LinAlgError:
             return None
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gibbsppl.arguments import BY_NAME, COUNT, POSITIVE, Kind, calls_told
+from gibbsppl.arguments import BY_NAME, COUNT, POSITIVE, TRUTH, Kind, calls_told
 from gibbsppl.checks.geweke import Function, GewekeResult, geweke
 from gibbsppl.code.program import Program, load
 from gibbsppl.code.source import write_numpy
@@ -43,6 +43,7 @@ LEVEL = Kind(
     level=LEVEL,
     seed=COUNT.or_none(),
     functions=FUNCTIONS.or_none(),
+    reversible=TRUTH,
 )
 def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keyword)
     graph: Graph,
@@ -55,6 +56,7 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
     level: float = 1e-3,
     seed: int | None = None,
     functions: Mapping[str, Function] | None = None,
+    reversible: bool = False,
 ) -> GewekeResult:
     """The joint-distribution test of a variable's steps, with their auxiliary variables.
 
@@ -80,6 +82,7 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
         functions=functions,
         level=level,
         remade=remade,
+        reversible=reversible,
     )
 
 
