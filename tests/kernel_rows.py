@@ -420,12 +420,6 @@ def coefficients(seen):
     gp.Normal("y", x @ beta, sigma=1, dims="n", observed=seen(np.zeros(4)))
 
 
-def logits(seen):
-    x = gp.Data("x", 2 * X[:, :3], dims=("n", "k"))
-    beta = gp.Normal("beta", 0, sigma=1.5, dims="k")
-    gp.Bernoulli("y", logit_p=x @ beta, dims="n", observed=seen([0, 1, 0, 1]))
-
-
 def log_counts(seen):
     x = gp.Data("x", X[:2, :2], dims=("i'", "i"))
     beta = gp.Normal("beta", 0, sigma=1.5, dims="i")
@@ -551,7 +545,7 @@ ROWS = {
         bugs={"a stale density": Bug(f"{RUNTIME}.slice_part", stale_density(3))},
     ),
     "slice of shares": Row(
-        shares, "x", "slice_tied shared_out", reversible=False,
+        shares, "x", "slice_tied shared_out", reversible=False, replicates=300,
         bugs={
             "no Jacobian": Bug(f"{RUNTIME}.shared_out", with_slope(lambda *_: 0.0)),
             "half of the Jacobian": Bug(

@@ -32,7 +32,24 @@ from gibbsppl.schedule.steps import Step
 CHOICES = 1000
 LEVEL = 1 / CHOICES / len(ROWS)
 WARMUP = 60
-BUGS = [(name, bug) for name, row in ROWS.items() for bug in row.bugs]
+
+# Rows that are quick, of the commonest moves; all others are slow tests.
+EVERYDAY = {
+    "slice of a positive number",
+    "slice of shares",
+    "random walk of a count",
+    "over-relaxed number",
+    "draw from a family",
+    "mixture",
+}
+MARKS = {name: () if name in EVERYDAY else (pytest.mark.slow,) for name in ROWS}
+NAMES = [pytest.param(name, marks=MARKS[name]) for name in ROWS]
+BUGS = [
+    pytest.param(name, bug, marks=MARKS[name]) for name, row in ROWS.items() for bug in row.bugs
+]
+# Rows whose steps are the same with other tuning: a slice of few whole numbers; Newton steps to the
+# mode, from wherever they begin.
+UNMOVED = {"slice of counts with a sum", "proposals about the mode"}
 
 
 @cache
@@ -118,11 +135,11 @@ def found_of(row):
     try:
         samples = Replicates(row).moved()
         return compared(samples, LEVEL, reversible=row.reversible)
-    except (ArithmeticError, ValueError, gp.RunError):
+    except (ArithmeticError, ValueError, RuntimeWarning, gp.RunError):
         return None
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_kernel_leaves_its_conditional_as_it_is(name):
     found = found_of(ROWS[name])
 
@@ -168,18 +185,18 @@ def steps_before_and_after_others(row, end):
     return all(np.array_equal(a, b) for a, b in pairs), adapts
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_learnt_in_warm_up_is_fixed_afterwards(name):
     same, _ = steps_before_and_after_others(ROWS[name], freeze)
 
     assert same
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", NAMES)
 def test_adaptation_that_goes_on_is_seen(name):
     same, adapts = steps_before_and_after_others(ROWS[name], lambda _: None)
 
-    assert same is not adapts
+    assert same is (not adapts or name in UNMOVED)
 
 
 # ---- no kernel is left out -------------------------------------------------------------------
@@ -208,7 +225,8 @@ def moves_of_runtime():
         function = getattr(runtime, name)
         if inspect.isfunction(function):
             asked = list(inspect.signature(function, follow_wrapped=False).parameters)
-            if (asked[:1] == ["rng"] and asked[1:2] in (["x"], ["s"])) or "alpha" in asked:
+            sees = asked[1:2] in (["x"], ["s"]) or {"x", "alpha"} <= {*asked}
+            if asked[:1] == ["rng"] and sees:
                 yield name
 
 
