@@ -7,7 +7,8 @@ values. All this is a function of one log density, and is kept: the graphs that 
 most factors in common.
 
 Before that, `outcomes` puts in what is observed of an event, where this is one number everywhere,
-and `cases` takes the logs of arrays apart that are written element by element.
+`cases` takes the logs of arrays apart that are written element by element, and `choices` makes
+polynomials of choices within sums.
 
 Of pieces are then asked: `limits` (logs of indicators are bounds of the target's support),
 `dependence` (which elements of the target depend on one another), `elements` (the pieces about one

@@ -22,6 +22,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.cases import with_cases
+from gibbsppl.pieces.choices import with_choices
 from gibbsppl.pieces.outcomes import with_outcomes
 from gibbsppl.rewrites import counts, links, positive, values, volatility
 from gibbsppl.rewrites.applied import Rewrite
@@ -88,7 +89,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     """
     asked = dict(asked or {})
     _check_names(asked)
-    graph = with_cases(with_outcomes(graph, data))
+    graph = with_choices(with_cases(with_outcomes(graph, data)), data)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly,
                    frozenset(climbed))  # fmt: skip
     shown = () if isinstance(interweave, bool) else interweave
