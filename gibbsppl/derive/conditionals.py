@@ -26,6 +26,7 @@ from gibbsppl.derive.multilinear_forms import (
     degree_of,
     form_pieces,
     linear_form,
+    over_elements,
 )
 from gibbsppl.derive.responses import with_responses
 from gibbsppl.derive.telescoping import telescoped
@@ -143,6 +144,11 @@ def _by_form(
         left = not is_sum and (is_binary or (isinstance(form, LinearForm) and not plain))
         left = left or (is_binary and isinstance(form, LinearForm) and _positions(form) > MOST_KEPT)
         facts = shown_by(form, graph, data) if isinstance(form, LinearForm) and not left else form
+        if isinstance(form, LinearForm) and isinstance(facts, NotMultilinear):
+            # (elements that a position sees several times, by an index of data)
+            by_sums = linear_form(graph, statement, factor, over_elements(graph, density, array))
+            if isinstance(by_sums, LinearForm) and _positions(by_sums) <= MOST_KEPT:
+                form, facts = replace(by_sums, form=form.form), shown_by(by_sums, graph, data)
         # (pairs of gates are read otherwise: no form has to be found)
         if left or (is_binary and (not factor.over or isinstance(facts, NotMultilinear))):
             pieces += split(factor.name, density, factor.over, {array}, graph.sizes)

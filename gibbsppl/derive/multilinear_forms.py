@@ -24,6 +24,7 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.copies import copy_of, root_of
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, substitute
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.model.graph import Factor, Graph, Statement
@@ -149,6 +150,49 @@ def _in_form(density: Expr, form: Expr, mark: Expr, targets: tuple[str, ...]) ->
         if number.is_number and left == {number * t for t in own}:
             return whole - Add(*left) + number * (mark - form + Add(*own))
     return whole
+
+
+def over_elements(graph: Graph, density: Expr, target: str) -> Expr:
+    """A log density with sums that see elements through an index of data as sums over elements.
+
+    ``sum(x[r, j] * g[of[j]], j)`` is ``sum(g[k] * sum([of[j] = k] * x[r, j], j), k)``: a position
+    that sees an element several times sees it once, with the sum of all its weights.
+    """
+    if isinstance(density, Leaf) or not mentions(density, (target,)):
+        return density
+    if isinstance(density, Over):
+        terms = Add.make_args(density.body)
+        found = [_of_elements(graph, density, t, target) for t in terms]
+        if all(e is not None for e in found):
+            return Add(*found)
+    args = (over_elements(graph, a, target) if isinstance(a, sp.Expr) else a for a in density.args)
+    return density.func(*args)
+
+
+def _of_elements(graph: Graph, whole: Over, term: Expr, target: str) -> Expr | None:
+    """A term of a sum as a sum over the elements that it reads; None where no index says which."""
+    if not mentions(term, (target,)):
+        return Over(term, *whole.args[1:])
+    held = [f for f in Mul.make_args(term) if mentions(f, (target,))]
+    (leaf, *others), bound = held, set(whole.bound)
+    if others or not isinstance(leaf, Leaf) or leaf.array.name != target:
+        return None
+    along = [(axis, i) for axis, i in enumerate(leaf.indices) if dims_of(i) & bound]
+    if len(along) != 1 or any(mentions(i, graph.random) for i in leaf.indices):
+        return None
+    ((axis, index),) = along
+    if not isinstance(index, Leaf) or dims_of(index) != bound:
+        return None
+    own = graph.variables[target].dims[axis]
+    dim = copy_of(own, {*term.free_symbols, *bound, *graph.sizes, *_bound_in(term)})
+    element = Leaf(leaf.array, *(dim if n == axis else i for n, i in enumerate(leaf.indices)))
+    rest = (f for f in Mul.make_args(term) if f != leaf)
+    weight = Over(Mul(Equals(index, dim), *rest), *whole.args[1:])
+    return Over(element * weight, dim)
+
+
+def _bound_in(expr: Expr) -> set[Dim]:
+    return {d for e in expr.atoms(Over) for d in e.bound}
 
 
 def form_pieces(form: LinearForm) -> tuple[Piece, ...]:

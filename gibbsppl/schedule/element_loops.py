@@ -153,7 +153,9 @@ def outer_of(
     if not plain or step.statement.known != 0 or step.region != whole or not form.over:
         return None
     outer = tuple(sorted(free_axes(form.entries)))
-    if len(outer) > 1 or len(outer) == len(whole):
+    if len(outer) == len(whole) == 1:  # (its positions are the columns)
+        outer = ()
+    if len(outer) > 1:
         return None
     return None if colours.count % prod(len(whole[a]) for a in outer) else outer
 
@@ -253,7 +255,7 @@ class _Maker:
             return self._symbol(self.found.data, expr, "at")
         if not is_product and (own := self._by_element(expr)) is not None:
             return self._symbol(self.found.elements, own, "own")
-        if isinstance(expr, Leaf) and dims <= self.over | self.inner:
+        if isinstance(expr, Leaf | Over) and dims <= self.over | self.inner:
             return self._symbol(self.found.state, expr, "there")
         return by_parts(expr, self._written)
 
