@@ -26,6 +26,11 @@ def where_text(module: Module, step: Single) -> str:
 
 def positions_text(module: Module, step: Single) -> str:
     """The elements that a step draws, as a list of index tuples."""
+    return f'c["{positions_name(module, step)}"]'
+
+
+def positions_name(module: Module, step: Single) -> str:
+    """The name of the indices of single elements among the hoisted values."""
     statement = step.statement
     known = statement.mask
     if known:
@@ -36,8 +41,9 @@ def positions_text(module: Module, step: Single) -> str:
         return Text(f"runtime.element_positions({first}, {module.bounds(step.region)})")
 
     stem = statement.target.array.name + "_elements"
-    text = module.hoisted.add(("elements", statement.name), stem, make, "one after the other")
-    return f'c["{text.code}"]'
+    return module.hoisted.add(
+        ("elements", statement.name), stem, make, "one after the other"
+    ).code
 
 
 def colours_text(module: Module, step: Single) -> str:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
+from gibbsppl.code.element_sums import by_sums, loop_by_sums, name_by_sums
 from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
 from gibbsppl.code.labels import shares_lines, shift_text, weights
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import where_text
+from gibbsppl.code.places import positions_name, where_text
 from gibbsppl.derive.colours import Colours, colours_told
 from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.explain.columns import columns
@@ -29,6 +30,7 @@ from gibbsppl.schedule.densities import (
     probabilities_of,
     shape_in_array,
 )
+from gibbsppl.schedule.element_sums import sum_loop
 from gibbsppl.schedule.kinds import LabelDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Formula, Kind
@@ -74,6 +76,8 @@ class FiniteDraw(LabelDraw):
 
     def functions(self, module: Module) -> list[str]:
         """The generator of the log weights of one colour at a time."""
+        if (loop := loop_by_sums(module, self, self.weights)) is not None:
+            return [by_sums(module, self, loop)]
         name = name_by_colour(module, self)
         return [by_colour(module, self, name)] if name else []
 
@@ -81,8 +85,9 @@ class FiniteDraw(LabelDraw):
         """A draw from log weights, whose first axis is the label."""
         state, draw, call = state_text(self), "runtime.labels", call_text(module, self)
         shift = shift_text(self.conditional.lower)
-        if name := name_by_colour(module, self):
-            line = f"for at, eta in {name}(s, c):  # {colours_told(self.colours)}"
+        if name := self._generator(module):
+            told = colours_told(self.colours).partition(":")[0]
+            line = f"for at, eta in {name}(s, c):  # {told}"
             return [line, f"{INDENT}{state}[at] = {draw}(rng, eta[0]){shift}"]
         chosen = selection(module, self)
         if chosen.calls:
@@ -128,9 +133,13 @@ class FiniteDraw(LabelDraw):
 
     def lower(self, workshop: Workshop) -> None:
         """A draw from log weights, for each element or element by element."""
+        from gibbsppl.code.lowering.by_sums import lower_by_sums  # noqa: PLC0415  (if compiled)
         from gibbsppl.code.lowering.draws import lower_labels  # noqa: PLC0415  (if compiled)
 
-        lower_labels(workshop, self, self.weights, self.conditional.label)
+        if (loop := sum_loop(self, self.weights, workshop.graph)) is not None:
+            lower_by_sums(workshop, self, loop, self.conditional.label)
+        else:
+            lower_labels(workshop, self, self.weights, self.conditional.label)
 
     def lower_by_mean(self, workshop: Workshop, taken: Any) -> None:
         """The probability of each label, and the entropy."""
@@ -147,8 +156,16 @@ class FiniteDraw(LabelDraw):
 
     def in_row(self, module: Module) -> dict[str, str]:
         """The generator of log weights, if there is one."""
-        name = name_by_colour(module, self)
+        name = self._generator(module)
+        if name is not None and not self.is_coloured:
+            return {"by_colour": name, "colours": repr(positions_name(module, self))}
         return {"by_colour": name} if name else {}
+
+    def _generator(self, module: Module) -> str | None:
+        """The name of the generator of the log weights of one call, if there is one."""
+        if loop_by_sums(module, self, self.weights) is not None:
+            return name_by_sums(module, self)
+        return name_by_colour(module, self)
 
     @property
     def plain_parameters(self) -> tuple[NaturalParameter, ...]:

@@ -1,0 +1,110 @@
+"""Source text of draws of labels one by one, with sums over all labels kept up to date.
+
+Comes in: a step with a `SumLoop`. Goes out: a generator function that yields, for each label, where
+it is and its log weights alone; resumed after the draw, it adds the change to the sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gibbsppl.algebra.expressions import Array, Expr, Leaf, substitute
+from gibbsppl.code.lines import indented
+from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.statements import parameter_part
+from gibbsppl.code.numpy_text.writer import Writer
+from gibbsppl.code.places import positions_name
+from gibbsppl.derive.labels import LABEL
+from gibbsppl.model.graph import Variable
+from gibbsppl.schedule.element_sums import ElementSum, SumLoop, sum_loop
+from gibbsppl.schedule.kinds import LabelDraw
+from gibbsppl.schedule.parameters import NaturalParameter
+
+
+def loop_by_sums(module: Module, step: LabelDraw, weights: NaturalParameter) -> SumLoop | None:
+    """The loop of a step whose labels NumPy draws one by one; None for others."""
+    if step.is_coloured or step.name in module.schedule.auxiliary:
+        return None
+    return sum_loop(step, weights, module.graph)
+
+
+def name_by_sums(module: Module, step: LabelDraw) -> str:
+    """The name of a step's generator."""
+    return module.function_of(step, "by_sums")
+
+
+def by_sums(module: Module, step: LabelDraw, loop: SumLoop) -> str:
+    """The generator: for each label where it is, and its log weights."""
+    work = _Work.of(module, step, loop)
+    body = [f"{work.local(s.place)} = {work.by_row(s, s.whole)}" for s in loop.sums]
+    inside = [f"{', '.join(map(work.local, work.at.values()))}, = at"]
+    inside.append(f"{work.local(work.before)} = {work.written(loop.element)}")
+    weighted = [s for s in loop.sums if s.weight != 1]
+    inside += [f"{work.local(s.weight_at)} = {work.by_row(s, s.weight)}" for s in weighted]
+    inside += parameter_part(work.writer, "log_weights", work.weights, full=True).lines(work.writer)
+    inside.append("yield at, (log_weights,)")
+    inside.append(f"if {work.written(loop.element)} != {work.local(work.before)}:")
+    inside += indented([f"{work.local(s.place)} += {work.by_row(s, work.moved(s))}" for s in loop.sums])
+    positions = work.writer.constant(positions_name(module, step))
+    body += [f"for at in {positions}:", *indented(inside)]
+    doc = f"{step.statement.target} | rest, one by one: where each label is, and its log weights, by "
+    doc += "sums that are kept up to date."
+    return module.function(name_by_sums(module, step), doc, work.writer, body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What writes the texts of a loop, at the element whose position along each axis is ``at``."""
+
+    module: Module
+    writer: Writer
+    loop: SumLoop
+    at: dict[Expr, Leaf]
+    before: Leaf
+
+    @classmethod
+    def of(cls, module: Module, step: LabelDraw, loop: SumLoop) -> _Work:
+        """The work on a step."""
+        axes = loop.element.own_dims
+        at: dict[Expr, Leaf] = {d: Leaf(Array(f"·{d} of {step.name}", integer=True)) for d in axes}
+        before = Leaf(Array(f"·{step.name} before", real=True))
+        own = {x.array.name: x for s in loop.sums for x in (s.place, s.weight_at)}
+        more = {n: Variable(n, x.own_dims, "random") for n, x in own.items()}
+        more |= {x.array.name: Variable(x.array.name, (), "random", integer=True) for x in at.values()}
+        more[before.array.name] = Variable(before.array.name, (), "random", integer=True)
+        writer = module.writer({LABEL: len(step.labels)}, more=more)
+        work = cls(module, writer, loop, at, before)
+        writer.aliases |= {n: work.local(Leaf(Array(n))) for n in more}
+        return work
+
+    def local(self, leaf: Leaf) -> str:
+        """The local name of an array."""
+        return self.module.names.of(leaf.array.name)
+
+    def placed(self, expr: Expr) -> Expr:
+        """An expression at the element at work."""
+        whole = {s.weight_at: s.weight for s in self.loop.sums if s.weight == 1}
+        return substitute(expr.xreplace(whole), self.at)
+
+    def written(self, expr: Expr) -> str:
+        """The text of a number at the element at work."""
+        return self.writer.write(self.placed(expr)).code
+
+    def by_row(self, s: ElementSum, expr: Expr) -> str:
+        """The text of a value at all positions of a sum."""
+        with self.writer.arranged(s.dims):
+            return self.writer.full(self.writer.write(self.placed(expr)), s.dims)
+
+    def moved(self, s: ElementSum) -> Expr:
+        """What the label that has been drawn changes a sum by."""
+        return s.weight_at * s.change(self.loop.element, self.before)
+
+    @property
+    def weights(self) -> NaturalParameter:
+        """The log weights of the element at work."""
+        label, *_ = self.loop.weights.axes
+        found = (
+            replace(c, value=self.placed(c.value), place=c.place[:1])
+            for c in self.loop.weights.contributions
+        )
+        return replace(self.loop.weights, axes=(label,), contributions=tuple(found))

@@ -1,0 +1,203 @@
+"""Labels one by one, with the sums over them that rows of data see kept up to date.
+
+Comes in: a step that draws labels that depend on one another, each from log weights in which it
+stands among the others: ``f(sum(x[r, k] * v[where([k = j], label, z[k])], k))`` for each row r.
+Goes out: a `SumLoop`: the log weights as functions of the sums of the current labels and of what
+one label adds to each,
+
+    sum(x[r, k] * v[z[k]], k) + x[r, j] * (v[label] - v[z[j]]),
+
+so that a label is weighed by one look at each row that sees it, whatever f is: a residual, the rate
+of a count, a logit. A log weight that is quadratic in what is added is a polynomial of it, whose
+coefficients are the same for all values of the label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.algebra.expressions import (
+    Array,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    dims_of,
+    leaves_of,
+    mentions,
+    substitute,
+)
+from gibbsppl.algebra.functions import Equals, Where
+from gibbsppl.algebra.ranges import Range, range_of
+from gibbsppl.derive.labels import LABEL
+from gibbsppl.derive.multilinear_forms import degree_of
+from gibbsppl.model.graph import Graph
+from gibbsppl.schedule.kinds import LabelDraw
+from gibbsppl.schedule.parameters import NaturalParameter
+
+# Terms that are polynomials of a change are taken apart by its powers, up to the square.
+MOST_POWERS = 2
+# The value of the element that a sum is about, in what the element adds to the sum.
+VALUE = Array("·value")[()]
+
+
+@dataclass(frozen=True, slots=True)
+class ElementSum:
+    """A sum over the elements of an array at each position of ``dims``.
+
+    The element at the axes of the array adds ``weight`` times ``term``, a function of `VALUE`.
+    ``place`` and ``weight_at`` are the elements of arrays that have the sum, and the weight, of
+    each row.
+    """
+
+    whole: Expr
+    dims: tuple[Dim, ...]
+    weight: Expr
+    term: Expr
+    place: Leaf
+    weight_at: Leaf
+
+    def change(self, new: Expr, old: Expr) -> Expr:
+        """The change of what an element adds, before it is weighted."""
+        return self.term.xreplace({VALUE: new}) - self.term.xreplace({VALUE: old})
+
+
+@dataclass(frozen=True, slots=True)
+class SumLoop:
+    """The log weights of one label, as functions of sums over all current labels."""
+
+    sums: tuple[ElementSum, ...]
+    weights: NaturalParameter
+    element: Leaf
+
+
+class UnsuitedError(Exception):
+    """Raised where log weights are no function of sums over the labels."""
+
+
+def sum_loop(step: LabelDraw, weights: NaturalParameter, graph: Graph) -> SumLoop | None:
+    """The loop by which labels are drawn from sums that are kept up to date; None for others."""
+    array = step.statement.target.array
+    axes = graph.variables[array.name].dims
+    if not step.is_by_element or not axes or graph.marginals:
+        return None
+    sizes = {**graph.sizes, LABEL: len(step.labels)}
+    reader = _Reader(graph, array[axes], sizes)
+    try:
+        values = [reader.read(c.value) for c in weights.contributions]
+    except UnsuitedError:
+        return None
+    if not reader.sums or not all(c.is_everywhere(sizes) for c in weights.contributions):
+        return None
+    pairs = zip(weights.contributions, values, strict=True)
+    found = tuple(replace(c, value=v.xreplace(reader.changes)) for c, v in pairs)
+    return SumLoop(tuple(reader.sums), replace(weights, contributions=found), array[axes])
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads log weights in which the label of an element stands among those of others.
+
+    ``changes`` are the changes of what the element adds to each sum, by what stands for them.
+    """
+
+    graph: Graph
+    element: Leaf
+    sizes: Mapping[Dim, int]
+    sums: list[ElementSum] = field(default_factory=list)
+    changes: dict[Expr, Expr] = field(default_factory=dict)
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """The array of the labels."""
+        return (self.element.array.name,)
+
+    def read(self, expr: Expr, rows: tuple[Range, ...] = ()) -> Expr:
+        """An expression that reads sums of current labels, and the element's own."""
+        if not mentions(expr, self.target):
+            return expr
+        if isinstance(expr, Leaf):
+            raise UnsuitedError
+        if isinstance(expr, Over):
+            found = self._of_labels(expr, rows)
+            if found is not None:
+                return found
+            inside = (*rows, range_of(expr, self.sizes))
+            return _by_powers(self.read(expr.body, inside), expr, self.changes)
+        args = (self.read(a, rows) if isinstance(a, sp.Expr) else a for a in expr.args)
+        return expr.func(*args)
+
+    def _of_labels(self, whole: Over, rows: tuple[Range, ...]) -> Expr | None:
+        """A sum over labels as that of the current ones, and what the element's changes it by."""
+        choices = {e for e in whole.atoms(Where) if mentions(e, self.target)}
+        body, sums = _unnested(whole)
+        if len(choices) != 1 or any(mentions(e, self.target) for e in body.atoms(Over)):
+            return None
+        (choice,) = choices
+        match, new, old = choice.args
+        matches = Mul.make_args(match)
+        if whole.bound[0] not in dims_of(match):
+            return None
+        is_gather = all(isinstance(m, Equals) and m.args[1] in self.element.indices for m in matches)
+        if not is_gather or leaves_of(body, self.target) != {old}:
+            raise UnsuitedError
+        here = {m.args[0]: m.args[1] for m in matches if isinstance(m.args[0], Dim)}
+        own = {r.dim: here[r.dim] for r in sums if r.dim in here and r.start == 0}
+        gained = Mul(body.xreplace({choice: VALUE}), *(m for m in matches if m.args[0] not in own))
+        left = tuple(r for r in sums if r.dim not in own)
+        found = self._noted(whole.xreplace({choice: old}), substitute(gained, own), left, rows)
+        change = found.change(new, self.element)
+        if dims_of(change) & set(found.dims):
+            return found.place + found.weight_at * change
+        mark = Leaf(Array(f"·change {self.sums.index(found)}"))
+        self.changes[mark] = change
+        return found.place + found.weight_at * mark
+
+    def _noted(
+        self, whole: Expr, gained: Expr, left: tuple[Range, ...], rows: tuple[Range, ...]
+    ) -> ElementSum:
+        """A sum, noted once, with what the element adds to it, summed over the ranges ``left``."""
+        known = next((s for s in self.sums if s.whole == whole), None)
+        if known is not None:
+            return known
+        shown = tuple(r for r in rows if r.dim in dims_of(whole))
+        dims = tuple(r.dim for r in shown)
+        if dims_of(whole) != set(dims) or any(len(r) < self.sizes[r.dim] for r in shown):
+            raise UnsuitedError
+        held = [f for f in Mul.make_args(gained) if f.has(VALUE)]
+        if any(dims_of(f) & {r.dim for r in left} for f in held):
+            raise UnsuitedError
+        weight = Mul(*(f for f in Mul.make_args(gained) if f not in held))
+        for r in reversed(left):
+            weight = Over(weight, r.dim, r.start, r.stop)
+        n, (name,) = len(self.sums), self.target
+        place, at = (Leaf(Array(f"·{what} {n} of {name}"), *dims) for what in ("sum", "weight"))
+        self.sums.append(ElementSum(whole, dims, weight, Mul(*held), place, at))
+        return self.sums[-1]
+
+
+def _unnested(whole: Over) -> tuple[Expr, tuple[Range, ...]]:
+    """The body of sums of sums, and the ranges of these."""
+    ranges, expr = list[Range](), whole
+    while isinstance(expr, Over):
+        start, stop = expr.args[2:]
+        ranges.append(Range(expr.bound[0], int(start), int(stop)))
+        expr = expr.body
+    return expr, tuple(ranges)
+
+
+def _by_powers(body: Expr, whole: Over, changes: Mapping[Expr, Expr]) -> Expr:
+    """A sum over rows, by powers of the change that all rows share if it is quadratic in this."""
+    shared = [m for m in changes if body.has(m)]
+    if len(shared) == 1 and not any(e.has(*shared) for e in body.atoms(Over)):
+        (mark,) = shared
+        if degree_of(body, mark.args[0].name) <= MOST_POWERS:
+            first = sp.diff(body, mark)
+            parts = (body, first, sp.diff(first, mark) / 2)
+            at_none = (p.xreplace({mark: sp.S.Zero}) for p in parts)
+            return Add(*(mark**n * Over(p, *whole.args[1:]) for n, p in enumerate(at_none)))
+    return Over(body, *whole.args[1:])
