@@ -21,11 +21,11 @@ from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 
 
-def loop_by_sums(module: Module, step: LabelDraw, weights: NaturalParameter) -> SumLoop | None:
+def loop_by_sums(module: Module, step: LabelDraw) -> SumLoop | None:
     """The loop of a step whose labels NumPy draws one by one; None for others."""
     if step.is_coloured or step.name in module.schedule.auxiliary:
         return None
-    return sum_loop(step, weights, module.graph)
+    return sum_loop(step, module.graph)
 
 
 def name_by_sums(module: Module, step: LabelDraw) -> str:
@@ -44,11 +44,12 @@ def by_sums(module: Module, step: LabelDraw, loop: SumLoop) -> str:
     inside += parameter_part(work.writer, "log_weights", work.weights, full=True).lines(work.writer)
     inside.append("yield at, (log_weights,)")
     inside.append(f"if {work.written(loop.element)} != {work.local(work.before)}:")
-    inside += indented([f"{work.local(s.place)} += {work.by_row(s, work.moved(s))}" for s in loop.sums])
+    moved = [f"{work.local(s.place)} += {work.by_row(s, work.moved(s))}" for s in loop.sums]
+    inside += indented(moved)
     positions = work.writer.constant(positions_name(module, step))
     body += [f"for at in {positions}:", *indented(inside)]
-    doc = f"{step.statement.target} | rest, one by one: where each label is, and its log weights, by "
-    doc += "sums that are kept up to date."
+    doc = f"{step.statement.target} | rest, one by one: where each label is, and its log weights, "
+    doc += "by sums that are kept up to date."
     return module.function(name_by_sums(module, step), doc, work.writer, body)
 
 
@@ -70,8 +71,8 @@ class _Work:
         before = Leaf(Array(f"·{step.name} before", real=True))
         own = {x.array.name: x for s in loop.sums for x in (s.place, s.weight_at)}
         more = {n: Variable(n, x.own_dims, "random") for n, x in own.items()}
-        more |= {x.array.name: Variable(x.array.name, (), "random", integer=True) for x in at.values()}
-        more[before.array.name] = Variable(before.array.name, (), "random", integer=True)
+        numbers = (x.array.name for x in (before, *at.values()))
+        more |= {n: Variable(n, (), "random", integer=True) for n in numbers}
         writer = module.writer({LABEL: len(step.labels)}, more=more)
         work = cls(module, writer, loop, at, before)
         writer.aliases |= {n: work.local(Leaf(Array(n))) for n in more}
@@ -102,9 +103,7 @@ class _Work:
     @property
     def weights(self) -> NaturalParameter:
         """The log weights of the element at work."""
-        label, *_ = self.loop.weights.axes
         found = (
-            replace(c, value=self.placed(c.value), place=c.place[:1])
-            for c in self.loop.weights.contributions
+            replace(c, value=self.placed(c.value), place=c.place[:1]) for c in self.loop.terms
         )
-        return replace(self.loop.weights, axes=(label,), contributions=tuple(found))
+        return NaturalParameter(LABEL, (LABEL,), tuple(found))

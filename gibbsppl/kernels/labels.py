@@ -76,7 +76,7 @@ class FiniteDraw(LabelDraw):
 
     def functions(self, module: Module) -> list[str]:
         """The generator of the log weights of one colour at a time."""
-        if (loop := loop_by_sums(module, self, self.weights)) is not None:
+        if (loop := loop_by_sums(module, self)) is not None:
             return [by_sums(module, self, loop)]
         name = name_by_colour(module, self)
         return [by_colour(module, self, name)] if name else []
@@ -136,7 +136,7 @@ class FiniteDraw(LabelDraw):
         from gibbsppl.code.lowering.by_sums import lower_by_sums  # noqa: PLC0415  (if compiled)
         from gibbsppl.code.lowering.draws import lower_labels  # noqa: PLC0415  (if compiled)
 
-        if (loop := sum_loop(self, self.weights, workshop.graph)) is not None:
+        if (loop := sum_loop(self, workshop.graph)) is not None:
             lower_by_sums(workshop, self, loop, self.conditional.label)
         else:
             lower_labels(workshop, self, self.weights, self.conditional.label)
@@ -163,7 +163,7 @@ class FiniteDraw(LabelDraw):
 
     def _generator(self, module: Module) -> str | None:
         """The name of the generator of the log weights of one call, if there is one."""
-        if loop_by_sums(module, self, self.weights) is not None:
+        if loop_by_sums(module, self) is not None:
             return name_by_sums(module, self)
         return name_by_colour(module, self)
 

@@ -1,15 +1,15 @@
-"""Labels one by one, with the sums over them that rows of data see kept up to date.
+"""Elements one by one, with the sums over them that rows of data see kept up to date.
 
 Comes in: a step that draws labels that depend on one another, each from log weights in which it
-stands among the others: ``f(sum(x[r, k] * v[where([k = j], label, z[k])], k))`` for each row r.
-Goes out: a `SumLoop`: the log weights as functions of the sums of the current labels and of what
-one label adds to each,
+stands among the others: ``f(sum(x[r, k] * v[where([k = j], label, z[k])], k))`` for each row r; or
+one that draws or moves elements by the log density of all. Goes out: a `SumLoop`: the same as
+functions of the sums of the current elements and of what one element adds to each,
 
     sum(x[r, k] * v[z[k]], k) + x[r, j] * (v[label] - v[z[j]]),
 
-so that a label is weighed by one look at each row that sees it, whatever f is: a residual, the rate
-of a count, a logit. A log weight that is quadratic in what is added is a polynomial of it, whose
-coefficients are the same for all values of the label.
+so that a value is weighed by one look at each row that sees the element, whatever f is: a residual,
+the rate of a count, a logit. What is quadratic in the change of an element is a polynomial of it,
+whose coefficients are the same for all values.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.ranges import Range, range_of
+from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.multilinear_forms import degree_of
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.kinds import LabelDraw
-from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.kinds import DensityDraw, LabelDraw
 
 # Terms that are polynomials of a change are taken apart by its powers, up to the square.
 MOST_POWERS = 2
 # The value of the element that a sum is about, in what the element adds to the sum.
 VALUE = Array("·value")[()]
+# The value of an element at which its log density is evaluated.
+CANDIDATE = Array("·candidate")[()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,14 @@ class ElementSum:
 
 @dataclass(frozen=True, slots=True)
 class SumLoop:
-    """The log weights of one label, as functions of sums over all current labels."""
+    """The terms by which an element is drawn, as functions of sums over all current elements.
+
+    Of labels they are contributions to log weights, of others terms of the log density of a
+    `CANDIDATE`.
+    """
 
     sums: tuple[ElementSum, ...]
-    weights: NaturalParameter
+    terms: tuple[Contribution, ...]
     element: Leaf
 
 
@@ -79,23 +85,40 @@ class UnsuitedError(Exception):
     """Raised where log weights are no function of sums over the labels."""
 
 
-def sum_loop(step: LabelDraw, weights: NaturalParameter, graph: Graph) -> SumLoop | None:
-    """The loop by which labels are drawn from sums that are kept up to date; None for others."""
+def sum_loop(step: LabelDraw | DensityDraw, graph: Graph) -> SumLoop | None:
+    """The loop by which a step draws by sums that are kept up to date; None for others."""
     array = step.statement.target.array
     axes = graph.variables[array.name].dims
-    if not step.is_by_element or not axes or graph.marginals:
+    if not step.is_by_element or not axes or graph.marginals or step.statement.support.is_tied:
         return None
-    sizes = {**graph.sizes, LABEL: len(step.labels)}
-    reader = _Reader(graph, array[axes], sizes)
+    element = array[axes]
+    if isinstance(step, DensityDraw):
+        if step.place.array != array or step.parameters:
+            return None
+        terms, sizes = tuple(_with_candidate(c, element) for c in step.terms), graph.sizes
+    else:
+        (weights,) = step.plain_parameters
+        terms, sizes = weights.contributions, {**graph.sizes, LABEL: len(step.labels)}
+    reader = _Reader(graph, element, sizes)
     try:
-        values = [reader.read(c.value) for c in weights.contributions]
+        values = [reader.read(c.value) for c in terms]
     except UnsuitedError:
         return None
-    if not reader.sums or not all(c.is_everywhere(sizes) for c in weights.contributions):
+    if not reader.sums or not all(c.is_everywhere(sizes) for c in terms):
         return None
-    pairs = zip(weights.contributions, values, strict=True)
+    pairs = zip(terms, values, strict=True)
     found = tuple(replace(c, value=v.xreplace(reader.changes)) for c, v in pairs)
-    return SumLoop(tuple(reader.sums), replace(weights, contributions=found), array[axes])
+    return SumLoop(tuple(reader.sums), found, element)
+
+
+def _with_candidate(term: Contribution, element: Leaf) -> Contribution:
+    """A term of all elements, in which the one at work is the candidate."""
+    chosen: dict[Expr, Expr] = {}
+    for leaf in leaves_of(term.value, (element.array.name,)):
+        pairs = zip(leaf.indices, element.indices, strict=True)
+        same = Mul(*(Equals(i, axis) for i, axis in pairs))
+        chosen[leaf] = Where(same, CANDIDATE, leaf)
+    return replace(term, value=term.value.xreplace(chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +165,8 @@ class _Reader:
         matches = Mul.make_args(match)
         if whole.bound[0] not in dims_of(match):
             return None
-        is_gather = all(isinstance(m, Equals) and m.args[1] in self.element.indices for m in matches)
-        if not is_gather or leaves_of(body, self.target) != {old}:
+        places = [m.args[1] if isinstance(m, Equals) else None for m in matches]
+        if not set(places) <= {*self.element.indices} or leaves_of(body, self.target) != {old}:
             raise UnsuitedError
         here = {m.args[0]: m.args[1] for m in matches if isinstance(m.args[0], Dim)}
         own = {r.dim: here[r.dim] for r in sums if r.dim in here and r.start == 0}

@@ -30,6 +30,7 @@ from gibbsppl.code.arrays.statements import (
     Statement,
     Store,
 )
+from gibbsppl.code.lowering.by_sums import KeptSums
 from gibbsppl.code.lowering.contributions import is_everywhere
 from gibbsppl.code.lowering.draws import current, undone
 from gibbsppl.code.lowering.parameters import by_element, guarded, parameter
@@ -37,6 +38,8 @@ from gibbsppl.code.lowering.selections import Selection, selection
 from gibbsppl.code.lowering.workshop import Workshop, positions
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.pieces.vanishing import may_be_zero
+from gibbsppl.schedule.element_sums import CANDIDATE as CANDIDATE_VALUE
+from gibbsppl.schedule.element_sums import sum_loop
 from gibbsppl.schedule.kinds import ChangedDraw, DensityDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 
@@ -60,9 +63,12 @@ def lower_by_density(
     chosen = selection(w, step)
     coefficients = () if chosen.one_by_one else coefficients_of(w, step)
     call = _Call(kernel, more, outputs)
-    with w.inside(*chosen.over) if chosen.over else nullcontext():
+    loop = sum_loop(step, w.graph) if chosen.one_by_one else None
+    kept = None if loop is None else KeptSums.begun(w, step, loop, chosen)
+    local = w.with_local(*kept.names) if kept is not None else nullcontext()
+    with local, w.inside(*chosen.over) if chosen.over else nullcontext():
         w.add(*around[0])
-        _one(w, step, chosen, call, coefficients)
+        _one(w, step, chosen, call, coefficients, kept)
         w.add(*around[1])
 
 
@@ -88,15 +94,20 @@ def _one(
     chosen: Selection,
     call: _Call,
     coefficients: tuple[Expr, ...],
+    kept: KeptSums | None,
 ) -> None:
-    """The draw of one element."""
+    """The draw of one element, maybe by sums that are kept up to date."""
     array = step.variables[0]
     target = chosen.element(array, w.dims(array))
     candidate, drawn = w.fresh(CANDIDATE), w.fresh(f"{array}_drawn")
     changed = step if isinstance(step, ChangedDraw) and step.change is not None else None
     now = current(w, step, chosen)
     ends = tuple(Argument(end_of(w, step, chosen, side)) for side in ("lower", "upper"))
-    density = density_of(w, step, chosen, coefficients, candidate)
+    if kept is None:
+        density = density_of(w, step, chosen, coefficients, candidate)
+    else:
+        kept.weigh()
+        density = _density_by(w, chosen, kept, candidate)
     is_whole = step.statement.support.is_discrete and changed is None
     w.add(Let(drawn, (), ZERO, type="int" if is_whole else "float", is_empty=True))
     arguments = (Argument(now), *ends, *call.more)
@@ -104,6 +115,17 @@ def _one(
     w.add(Draw(targets, call.kernel, arguments, density=density, note=step.name))
     value = Element(drawn)
     w.add(Store(target, value if changed is None else undone(w, changed, chosen, value)))
+    if kept is not None:
+        kept.follow()
+
+
+def _density_by(w: Workshop, chosen: Selection, kept: KeptSums, candidate: str) -> Density:
+    """The log density of the element drawn by sums over all, as a function of a candidate."""
+    tried = CANDIDATE_VALUE.array.name
+    terms = sorted(kept.terms, key=lambda c: -growth(c.value, tried))
+    own, here = Element(tried), Element(candidate)
+    value = chosen.of(total([w.plain(c.value) for c in terms]))
+    return Density(candidate, mapped(value, lambda e: here if e == own else None))
 
 
 def end_of(w: Workshop, step: DensityDraw, chosen: Selection, side: str) -> Expr:
