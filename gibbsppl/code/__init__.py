@@ -5,7 +5,7 @@
 - the functions ``<name>_given_rest``: `natural` parameters, `labels`, `joint` (quadratic log
   densities; of few rows, `by_rows`), `moves` (log densities), `gradients` with these; by colour:
   `by_colour` (lattices),
-  `element_loops` and `columns` (multilinear forms)
+  `element_loops` and `columns` (multilinear forms), `element_sums` (labels one by one)
 - means and modes in place of draws: `readings`; by colour: `mean_loops`
 - the sweep: `sweep`, `units` of a scan, `composed` steps of one kernel, `interweaving`; `elements`
   and `places` (what is drawn, and where draws go); `scan_loops` that Numba compiles, with their

@@ -163,8 +163,8 @@ def over_elements(graph: Graph, density: Expr, target: str) -> Expr:
     if isinstance(density, Over):
         terms = Add.make_args(density.body)
         found = [_of_elements(graph, density, t, target) for t in terms]
-        if all(e is not None for e in found):
-            return Add(*found)
+        if None not in found:
+            return Add(*(e for e in found if e is not None))
     args = (over_elements(graph, a, target) if isinstance(a, sp.Expr) else a for a in density.args)
     return density.func(*args)
 
@@ -172,7 +172,7 @@ def over_elements(graph: Graph, density: Expr, target: str) -> Expr:
 def _of_elements(graph: Graph, whole: Over, term: Expr, target: str) -> Expr | None:
     """A term of a sum as a sum over the elements that it reads; None where no index says which."""
     if not mentions(term, (target,)):
-        return Over(term, *whole.args[1:])
+        return Over(term, whole.bound[0], *whole.args[2:])
     held = [f for f in Mul.make_args(term) if mentions(f, (target,))]
     (leaf, *others), bound = held, set(whole.bound)
     if others or not isinstance(leaf, Leaf) or leaf.array.name != target:
@@ -187,7 +187,7 @@ def _of_elements(graph: Graph, whole: Over, term: Expr, target: str) -> Expr | N
     dim = copy_of(own, {*term.free_symbols, *bound, *graph.sizes, *_bound_in(term)})
     element = Leaf(leaf.array, *(dim if n == axis else i for n, i in enumerate(leaf.indices)))
     rest = (f for f in Mul.make_args(term) if f != leaf)
-    weight = Over(Mul(Equals(index, dim), *rest), *whole.args[1:])
+    weight = Over(Mul(Equals(index, dim), *rest), whole.bound[0], *whole.args[2:])
     return Over(element * weight, dim)
 
 

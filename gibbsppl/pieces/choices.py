@@ -75,5 +75,6 @@ def _is_polynomial(expr: Expr, finite: Collection[str]) -> bool:
         return _is_polynomial(expr.body, finite)
     if expr.is_Add or expr.is_Mul:
         return all(_is_polynomial(a, finite) for a in expr.args)
-    is_power = isinstance(expr, sp.Pow) and bool(expr.exp.is_Integer) and expr.exp.is_positive
-    return bool(is_power) and _is_polynomial(expr.base, finite)
+    if isinstance(expr, sp.Pow) and expr.exp.is_Integer and expr.exp.is_positive:
+        return _is_polynomial(expr.base, finite)
+    return False

@@ -29,10 +29,12 @@ from gibbsppl.algebra.expressions import (
     dims_of,
     leaves_of,
     mentions,
+    renamed_apart,
     substitute,
 )
 from gibbsppl.algebra.functions import Equals, Where
-from gibbsppl.algebra.ranges import Range, range_of
+from gibbsppl.algebra.ranges import Range, range_of, size_of
+from gibbsppl.algebra.recursions import Recursion
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.multilinear_forms import degree_of
@@ -113,12 +115,14 @@ def sum_loop(step: LabelDraw | DensityDraw, graph: Graph) -> SumLoop | None:
 
 def _with_candidate(term: Contribution, element: Leaf) -> Contribution:
     """A term of all elements, in which the one at work is the candidate."""
+    # (sums over all elements bind the dims of the array)
+    value = renamed_apart(term.value, element.own_dims)
     chosen: dict[Expr, Expr] = {}
-    for leaf in leaves_of(term.value, (element.array.name,)):
+    for leaf in leaves_of(value, (element.array.name,)):
         pairs = zip(leaf.indices, element.indices, strict=True)
         same = Mul(*(Equals(i, axis) for i, axis in pairs))
         chosen[leaf] = Where(same, CANDIDATE, leaf)
-    return replace(term, value=term.value.xreplace(chosen))
+    return replace(term, value=value.xreplace(chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,7 @@ class _Reader:
     element: Leaf
     sizes: Mapping[Dim, int]
     sums: list[ElementSum] = field(default_factory=list)
-    changes: dict[Expr, Expr] = field(default_factory=dict)
+    changes: dict[Leaf, Expr] = field(default_factory=dict)
 
     @property
     def target(self) -> tuple[str, ...]:
@@ -143,7 +147,7 @@ class _Reader:
         """An expression that reads sums of current labels, and the element's own."""
         if not mentions(expr, self.target):
             return expr
-        if isinstance(expr, Leaf):
+        if isinstance(expr, Leaf | Recursion):
             raise UnsuitedError
         if isinstance(expr, Over):
             found = self._of_labels(expr, rows)
@@ -189,7 +193,7 @@ class _Reader:
             return known
         shown = tuple(r for r in rows if r.dim in dims_of(whole))
         dims = tuple(r.dim for r in shown)
-        if dims_of(whole) != set(dims) or any(len(r) < self.sizes[r.dim] for r in shown):
+        if dims_of(whole) != set(dims) or any(len(r) < size_of(r.dim, self.sizes) for r in shown):
             raise UnsuitedError
         held = [f for f in Mul.make_args(gained) if f.has(VALUE)]
         if any(dims_of(f) & {r.dim for r in left} for f in held):
@@ -205,7 +209,7 @@ class _Reader:
 
 def _unnested(whole: Over) -> tuple[Expr, tuple[Range, ...]]:
     """The body of sums of sums, and the ranges of these."""
-    ranges, expr = list[Range](), whole
+    ranges, expr = list[Range](), whole.func(*whole.args)
     while isinstance(expr, Over):
         start, stop = expr.args[2:]
         ranges.append(Range(expr.bound[0], int(start), int(stop)))
@@ -213,14 +217,19 @@ def _unnested(whole: Over) -> tuple[Expr, tuple[Range, ...]]:
     return expr, tuple(ranges)
 
 
-def _by_powers(body: Expr, whole: Over, changes: Mapping[Expr, Expr]) -> Expr:
+def _by_powers(body: Expr, whole: Over, changes: Mapping[Leaf, Expr]) -> Expr:
     """A sum over rows, by powers of the change that all rows share if it is quadratic in this."""
     shared = [m for m in changes if body.has(m)]
     if len(shared) == 1 and not any(e.has(*shared) for e in body.atoms(Over)):
         (mark,) = shared
-        if degree_of(body, mark.args[0].name) <= MOST_POWERS:
+        if degree_of(body, mark.array.name) <= MOST_POWERS:
             first = sp.diff(body, mark)
             parts = (body, first, sp.diff(first, mark) / 2)
             at_none = (p.xreplace({mark: sp.S.Zero}) for p in parts)
-            return Add(*(mark**n * Over(p, *whole.args[1:]) for n, p in enumerate(at_none)))
-    return Over(body, *whole.args[1:])
+            return Add(*(mark**n * _over(whole, p) for n, p in enumerate(at_none)))
+    return _over(whole, body)
+
+
+def _over(whole: Over, body: Expr) -> Expr:
+    """A sum over the positions of another one."""
+    return Over(body, whole.bound[0], *whole.args[2:])

@@ -1,0 +1,223 @@
+"""Elements one by one, by sums over all of them that each draw keeps up to date."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from replays import beside
+from test_loops_by_form import without
+from test_loops_of_models import started
+
+import gibbsppl as gp
+from gibbsppl.code.element_sums import _Work
+from gibbsppl.schedule import element_sums
+from gibbsppl.schedule.element_loops import element_loop
+from gibbsppl.schedule.element_sums import sum_loop
+
+RNG = np.random.default_rng(11)
+ROWS, COLUMNS = 9, 4
+X = RNG.normal(size=(ROWS, COLUMNS))
+Y = RNG.normal(size=ROWS)
+COUNTS = RNG.poisson(1.5, ROWS)
+GROUPS = np.array([0, 0, 1, 1])
+VALUES = np.array([0.0, 0.5, 2.0])
+
+
+def coords():
+    return {"i": ROWS, "j": COLUMNS, "k": 3, "group": 2}
+
+
+def of_weights(line, prior=0.4):
+    """A count whose rate is the exponential of a sum over gates."""
+    with gp.Model(coords=coords(), name="counts") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        gate = gp.Bernoulli("label", prior, dims="j")
+        beta = gp.Normal("beta", 0, tau=1, dims="j")
+        gp.Poisson("y", gp.exp(0.2 + line(design, gate, beta)), dims="i", observed=COUNTS)
+    return model
+
+
+def counts():
+    return of_weights(lambda design, gate, beta: design @ (gate * beta))
+
+
+def counts_by_choice():
+    return of_weights(lambda design, gate, beta: design @ gp.where(gate, beta, 0))
+
+
+def values_of_labels():
+    """A label that chooses what a weight is multiplied by: the residual is quadratic in it."""
+    with gp.Model(coords=coords(), name="values") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        value = gp.Data("value", VALUES, dims="k")
+        label = gp.Categorical("label", p=gp.Data("shares", [0.5, 0.3, 0.2], dims="k"), dims="j")
+        beta = gp.Normal("beta", 0, tau=1, dims="j")
+        gp.Normal("y", design @ (value[label] * beta), tau=2, dims="i", observed=Y)
+    return model
+
+
+def groups_of_counts():
+    """Gates that an index of data shows, of counts."""
+    with gp.Model(coords=coords(), name="groups of counts") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        of = gp.Index("of", GROUPS, of="group", dims="j")
+        gate = gp.Bernoulli("label", 0.4, dims="group")
+        beta = gp.Normal("beta", 0, tau=1, dims="j")
+        gp.Poisson("y", gp.exp(design @ (gate[of] * beta)), dims="i", observed=COUNTS)
+    return model
+
+
+def two_axes():
+    """Gates along two dims, both of which a row sums over."""
+    z = RNG.normal(size=(ROWS, 2))
+    with gp.Model(coords=coords(), name="two axes") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        second = gp.Data("second", z, dims=("i", "group"))
+        gate = gp.Bernoulli("label", 0.4, dims=("j", "group"))
+        line = (design * second * gate).sum("j").sum("group")
+        gp.Poisson("y", gp.exp(line), dims="i", observed=COUNTS)
+    return model
+
+
+def partly_known():
+    known = np.ma.masked_array([1, 0, 0, 0], [0, 1, 1, 1])
+    with gp.Model(coords=coords(), name="partly known") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        gate = gp.Bernoulli("label", 0.4, dims="j", observed=known)
+        gp.Poisson("y", gp.exp(design @ gate), dims="i", observed=COUNTS)
+    return model
+
+
+MODELS = (counts, counts_by_choice, values_of_labels, groups_of_counts, two_axes, partly_known)
+
+
+@cache
+def sampled(model):
+    return gp.compile(model(), interweave=False)
+
+
+def step_of(sampler, name="label"):
+    return next(s for s in sampler.schedule.steps if s.variables == (name,))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
+def test_labels_by_sums_are_proved(model):
+    sampler = sampled(model)
+
+    assert sum_loop(step_of(sampler), sampler.schedule.whole) is not None
+    assert "by_sums" in sampler.source
+    assert sampler.verify().proved
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
+def test_labels_by_sums_in_loops_are_those_in_numpy(model):
+    sampler = sampled(model)
+    state, rng = started(sampler)
+
+    for _ in range(3):
+        assert beside(sampler, state, rng).far == []
+
+
+@pytest.mark.parametrize("kernel", [gp.Slice(), gp.RandomWalk()], ids=str)
+def test_moves_by_sums_in_loops_are_those_in_numpy(kernel):
+    sampler = gp.compile(counts(), kernels={"beta": kernel}, interweave=False)
+    state, rng = started(sampler)
+
+    assert sum_loop(step_of(sampler, "beta"), sampler.schedule.whole) is not None
+    for _ in range(3):
+        assert beside(sampler, state, rng).far == []
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
+def test_a_sum_that_is_not_kept_up_to_date_in_loops_is_seen(model):
+    sampler = sampled(model)
+    program = sampler.loops()
+    sweep = program.sweep_value
+    statements = without(sweep.statements, "label_sum")
+    wrong = replace(program, sweep_value=replace(sweep, statements=statements))
+    state, rng = started(sampler)
+
+    assert any(beside(sampler, state, rng, wrong).far for _ in range(20))
+
+
+def test_a_sum_that_is_not_kept_up_to_date_in_numpy_is_seen(monkeypatch):
+    monkeypatch.setattr(_Work, "moved", lambda work, s: s.place * 0)
+
+    assert not gp.compile(of_weights(lambda d, g, b: d @ (g * b), prior=0.41)).verify().passed
+
+
+def test_a_square_that_is_left_out_is_seen(monkeypatch):
+    monkeypatch.setattr(element_sums, "MOST_POWERS", 4)
+    by_powers = element_sums._by_powers
+
+    def halved(body, whole, changes):
+        return by_powers(body, whole, changes).xreplace({m: m / 2 for m in changes})
+
+    monkeypatch.setattr(element_sums, "_by_powers", halved)
+
+    assert not gp.compile(values_of_labels(), interweave=False).verify().passed
+
+
+def test_a_row_is_looked_at_once_for_each_label():
+    """The operations of a sweep of labels are of the order of the design, however it is written."""
+    for model in (counts, counts_by_choice, values_of_labels, groups_of_counts):
+        sampler = sampled(model)
+        row = next(r for r in sampler.costs().rows if r.step == step_of(sampler).name)
+
+        assert "j**2" not in row.in_plates
+
+
+def test_what_neighbours_say_alone_is_no_sum_over_rows():
+    with gp.Model(coords={"j": 6}, name="chain") as model:
+        label = gp.Bernoulli("label", 0.3, dims="j")
+        gp.Potential("near", 0.7 * label * label.lag("j"))
+        gp.Poisson("y", gp.exp(label), dims="j", observed=np.arange(6))
+    sampler = gp.compile(model)
+
+    for step in sampler.schedule.steps:
+        if step.is_by_element:
+            assert sum_loop(step, sampler.schedule.whole) is None
+
+
+def groups():
+    """Gates that an index of data shows several times in a row."""
+    with gp.Model(coords=coords(), name="groups") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        of = gp.Index("of", GROUPS, of="group", dims="j")
+        gate = gp.Bernoulli("label", 0.4, dims="group")
+        beta = gp.Normal("beta", 0, tau=1, dims="j")
+        tau = gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", design @ (gate[of] * beta), tau=tau, dims="i", observed=Y)
+    return model
+
+
+def test_gates_of_groups_are_drawn_by_a_residual():
+    sampler = sampled(groups)
+    step = step_of(sampler)
+    state, rng = started(sampler)
+
+    assert step.family.name == "Bernoulli"
+    assert element_loop(sampler.schedule, step) is not None
+    assert sampler.verify().proved
+    assert all(beside(sampler, state, rng).far == [] for _ in range(3))
+
+
+def test_gates_are_the_same_however_they_are_written():
+    def gaussian(weight):
+        with gp.Model(coords=coords(), name="written") as model:
+            design = gp.Data("design", X, dims=("i", "j"))
+            gate = gp.Bernoulli("label", 0.4, dims="j")
+            beta = gp.Normal("beta", 0, tau=1, dims="j")
+            gp.Normal("y", design @ weight(gate, beta), tau=2, dims="i", observed=Y)
+        return gp.compile(model)
+
+    by_product, by_choice = gaussian(lambda g, b: g * b), gaussian(lambda g, b: gp.where(g, b, 0))
+    first, second = (
+        s.sample(20, chains=1, seed=3, progress=False, backend="numpy")
+        for s in (by_product, by_choice)
+    )
+
+    assert by_choice.verify().proved
+    assert by_product.costs().total == by_choice.costs().total
+    assert (first["label"] == second["label"]).all()
