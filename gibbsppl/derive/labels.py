@@ -74,11 +74,12 @@ def finite_of(
     dependent = False
     array = statement.target.array
     may_vanish = vanishing(graph, {LABEL})
+    dims = graph.variables[array.name].dims
     for factor in graph.factors_of(array):
         density = with_exact_zeros(density_with_indicators(graph, factor, statement), may_vanish)
         views = tuple(views_of(density, {array.name}))
         for view in views:
-            piece = _labelled(factor, density, view, views, value, graph.sizes, may_vanish)
+            piece = _labelled(factor, density, view, views, value, dims, graph.sizes, may_vanish)
             if piece is not None:
                 pieces.append(piece)
                 dependent = dependent or len(views) > 1 or len(piece.over) > len(factor.over)
@@ -161,6 +162,7 @@ def _labelled(
     view: View,
     views: tuple[View, ...],
     value: Expr,
+    dims: tuple[Dim, ...],
     sizes: Mapping[Dim, int],
     may_vanish: MayVanish,
 ) -> Piece | None:
@@ -172,9 +174,13 @@ def _labelled(
     """
     ranged = {r.dim for r in factor.over}
     bound = {d for b in density.atoms(Binder) for d in b.bound}
-    summed = _dims_read(view) - ranged
-    copies = copies_of(sorted(summed, key=str), density.free_symbols | ranged | bound)
-    at = tuple(substitute(i, copies) for i in view.read)
+    taken = density.free_symbols | ranged | bound
+    # (all elements that an index of a sum may show, instead of the positions that show them)
+    own = _elements_shown(view, ranged, dims)
+    elements = {i: d for i, d in zip(own, copies_of(own.values(), taken).values(), strict=True)}
+    summed = _dims_read(view) - ranged - {d for i in elements for d in dims_of(i)}
+    copies = copies_of(sorted(summed, key=str), {*taken, *elements.values()})
+    at = tuple(elements.get(i) or substitute(i, copies) for i in view.read)
     mapping: dict[Expr, Expr] = {}
     for other in views:
         leaf = other.leaf
@@ -185,16 +191,32 @@ def _labelled(
             mapping[leaf] = Where(Mul(*(Equals(a, b) for a, b in pairs)), value, leaf)
     # (Under the sum on purpose: the copy says which of the summed elements is the label.)
     terms = terms_of(density.xreplace(mapping), lambda x: LABEL in dims_of(x))
-    once = 1 / Maximum(_times_shown(view, at, ranged), 1)  # (it is 0 of what no position shows)
+    # (it is 0 of what no position shows)
+    once = sp.S.One if elements else 1 / Maximum(_times_shown(view, at, ranged), 1)
     for earlier in views[: views.index(view)]:
         times = _times_shown(earlier, at, ranged)
         once *= Equals(times, 0) if times.has(Over) else 1 - times
     seen = Add(*(once * t for t in terms if LABEL in dims_of(t)))
     coefficient = with_exact_zeros(seen, may_vanish)
-    over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
+    every = (*copies.values(), *elements.values())
+    over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in every)
     if coefficient == 0:
         return None
     return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over)
+
+
+def _elements_shown(view: View, ranged: set[Dim], dims: tuple[Dim, ...]) -> dict[Expr, Dim]:
+    """The indices of data by which positions of a sum alone show elements, with the axis of each.
+
+    Empty unless all other indices are positions of the factor.
+    """
+    found = {
+        i: d
+        for i, d in zip(view.read, dims, strict=True)
+        if not isinstance(i, Dim) and dims_of(i) and not dims_of(i) & ranged
+    }
+    rest = (i for i in view.read if i not in found)
+    return found if all(dims_of(i) <= ranged for i in rest) else {}
 
 
 def _times_shown(view: View, at: tuple[Expr, ...], ranged: set[Dim]) -> Expr:
