@@ -54,3 +54,25 @@ def test_each_is_tried_in_place_of_the_other():
                          (gp.compile(curve(2)), "power, half by NUTS")):  # fmt: skip
         graph, data = sampler.graph, sampler.data
         assert way in candidates_of(graph, data, sampler.schedule, sampler.settings)
+
+
+def in_sequence():
+    """Log variances that are computed from innovations, one after the other."""
+    with gp.Model(coords={"t": 8}, name="innovations") as model:
+        phi, sigma = gp.Uniform("phi", -1, 1), gp.HalfNormal("sigma", sigma=1)
+        eps = gp.Normal("eps", 0, sigma=1, dims="t")
+        h = gp.Array("h", dims="t")
+        h[0] = sigma * eps[0]
+        h[1:] = phi * h.lag("t") + sigma * eps
+        y = np.random.default_rng(1).normal(size=8)
+        gp.Normal("y", 0, sigma=gp.exp(h / 2), dims="t", observed=y)
+    return model
+
+
+def test_innovations_move_together_with_the_parameters_of_their_series():
+    sampler = gp.compile(in_sequence())
+    (step,) = sampler.schedule.steps
+
+    assert set(step.variables) == {"phi", "sigma", "eps"}
+    assert not sampler.schedule.rewrites  # (labels make no joint draw of innovations)
+    assert sampler.verify().passed

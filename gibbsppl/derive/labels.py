@@ -6,7 +6,7 @@ range of the label follows from constants and data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Self
@@ -74,12 +74,11 @@ def finite_of(
     dependent = False
     array = statement.target.array
     may_vanish = vanishing(graph, {LABEL})
-    dims = graph.variables[array.name].dims
     for factor in graph.factors_of(array):
         density = with_exact_zeros(density_with_indicators(graph, factor, statement), may_vanish)
         views = tuple(views_of(density, {array.name}))
         for view in views:
-            piece = _labelled(factor, density, view, views, value, dims, graph.sizes, may_vanish)
+            piece = _labelled(factor, density, view, views, value, graph, may_vanish)
             if piece is not None:
                 pieces.append(piece)
                 dependent = dependent or len(views) > 1 or len(piece.over) > len(factor.over)
@@ -162,8 +161,7 @@ def _labelled(
     view: View,
     views: tuple[View, ...],
     value: Expr,
-    dims: tuple[Dim, ...],
-    sizes: Mapping[Dim, int],
+    graph: Graph,
     may_vanish: MayVanish,
 ) -> Piece | None:
     """The terms of a factor that depend on the label, where the element of a view is the label.
@@ -176,8 +174,8 @@ def _labelled(
     bound = {d for b in density.atoms(Binder) for d in b.bound}
     taken = density.free_symbols | ranged | bound
     # (all elements that an index of a sum may show, instead of the positions that show them)
-    own = _elements_shown(view, ranged, dims)
-    elements = {i: d for i, d in zip(own, copies_of(own.values(), taken).values(), strict=True)}
+    own = _elements_shown(view, ranged, graph.variables[view.array.name].dims)
+    elements = dict(zip(own, copies_of(own.values(), taken).values(), strict=True))
     summed = _dims_read(view) - ranged - {d for i in elements for d in dims_of(i)}
     copies = copies_of(sorted(summed, key=str), {*taken, *elements.values()})
     at = tuple(elements.get(i) or substitute(i, copies) for i in view.read)
@@ -199,7 +197,7 @@ def _labelled(
     seen = Add(*(once * t for t in terms if LABEL in dims_of(t)))
     coefficient = with_exact_zeros(seen, may_vanish)
     every = (*copies.values(), *elements.values())
-    over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in every)
+    over = factor.over + tuple(Range(c, 0, graph.sizes[Dim(root_of(c))]) for c in every)
     if coefficient == 0:
         return None
     return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over)

@@ -17,7 +17,7 @@ from gibbsppl.analysis.bounds import NONNEGATIVE, known_bounds, sign_of
 from gibbsppl.derive.concavity import certified
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.match_results import NotConjugate
-from gibbsppl.derive.quadratic import is_quadratic
+from gibbsppl.derive.quadratic import is_quadratic, quadratic_of
 from gibbsppl.derive.second_order import may_climb
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
@@ -184,8 +184,10 @@ class Search:
         """The conditional; of what corrections see that without them, if it is normal."""
         name = own.target.array.name
         if is_corrected(graph, name) and name not in self.elements | self.parts:
-            found = conditional_of(without_corrections(graph), own, data, certify=False)
-            if is_quadratic(found):
+            plain = without_corrections(graph)
+            found = conditional_of(plain, own, data, certify=False)
+            # (what is no joint draw, of elements read through a recursion say, is no proposal)
+            if is_quadratic(found) and quadratic_of(plain, (own,), data) is not None:
                 return found
         return conditional_of(graph, own, data, **how)
 

@@ -193,7 +193,9 @@ class _Reader:
             return known
         shown = tuple(r for r in rows if r.dim in dims_of(whole))
         dims = tuple(r.dim for r in shown)
-        if dims_of(whole) != set(dims) or any(len(r) < size_of(r.dim, self.sizes) for r in shown):
+        # (an element's weights in later elements take as long as all of these anew)
+        in_part = any(len(r) < size_of(r.dim, self.sizes) for r in shown)
+        if whole.has(Recursion) or dims_of(whole) != set(dims) or in_part:
             raise UnsuitedError
         held = [f for f in Mul.make_args(gained) if f.has(VALUE)]
         if any(dims_of(f) & {r.dim for r in left} for f in held):
