@@ -181,12 +181,10 @@ class Search:
     def _conditional(
         self, graph: Graph, own: Statement, data: Values, how: Mapping[str, bool]
     ) -> Derived:
-        """The conditional; of what corrections see that without them, if it is normal."""
+        """The conditional; of what corrections see that without them, if it is a joint draw."""
         name = own.target.array.name
         if is_corrected(graph, name) and name not in self.elements | self.parts:
-            plain = without_corrections(graph)
-            found = conditional_of(plain, own, data, certify=False)
-            # (what is no joint draw, of elements read through a recursion say, is no proposal)
+            found = conditional_of(plain := without_corrections(graph), own, data, certify=False)
             if is_quadratic(found) and quadratic_of(plain, (own,), data) is not None:
                 return found
         return conditional_of(graph, own, data, **how)
