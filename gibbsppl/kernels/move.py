@@ -16,7 +16,7 @@ from gibbsppl.algebra.supports import Kind as KindOfSupport
 from gibbsppl.code.elements import bounds_text, call_text, selection, state_text
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import positions_text, where_text
+from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.match_results import NotConjugate
@@ -131,14 +131,13 @@ class Move(ByDensity):
         return [f"{state} = runtime.climb({call}, {state}{bounds})"]
 
     def _tied(self, module: Module, call: str, width: str) -> list[str]:
-        """The move of values whose entries are tied to one another."""
-        state = state_text(self)
+        """The moves of values whose entries are tied to one another, entry by entry."""
+        state, calls = state_text(self), selection(module, self).calls
         move, line = MOVES_OF_TIED[self.statement.support.kind]
-        positions = f"{positions_text(module, self)}, runtime.{line}"
         return [
             f"{state} = runtime.{move}(",
             f"{INDENT}rng, {state}, {call}, {width},",
-            f"{INDENT}{positions}",
+            f"{INDENT}{calls}, runtime.{line}",
             ")",
         ]
 
@@ -158,6 +157,8 @@ class Move(ByDensity):
     def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
         """The log density of the elements that the statement fills."""
         del sizes
+        if drawn is not None and self.tied:  # (there is one log density for each value)
+            drawn = np.any(drawn, axis=tuple(range(-self.tied, 0)))
         density = of_drawn(given, drawn)(np.asarray(values[self.variables[0]]))
         return of_region(density, self.statement)
 

@@ -20,11 +20,11 @@ from gibbsppl.code.arrays.statements import Add, Argument, Let, Statement, Store
 from gibbsppl.code.lowering.densities import lower_by_density
 from gibbsppl.code.lowering.selections import (
     Selection,
-    elements_in_turn,
     length_of,
     selection,
+    values_in_turn,
 )
-from gibbsppl.code.lowering.tied import LearntWidth, lower_tied
+from gibbsppl.code.lowering.tied import LearntWidth, TiedMove, entry_spans, lower_tied
 from gibbsppl.code.lowering.vector_walks import lower_vector_walk
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.runtime.tuning import (
@@ -50,12 +50,15 @@ def lower_concave(w: Workshop, step: DensityDraw) -> None:
 
 def lower_slice(w: Workshop, step: DensityDraw, line: str = "") -> None:
     """A slice move of each element; of tied entries along lines of a name."""
-    is_tied = step.statement.support.is_tied
-    chosen = elements_in_turn(w, step) if is_tied else selection(w, step)
-    learnt = _learnt_width(w, step, chosen, start=1.0)
-    if is_tied:
-        lower_tied(w, step, chosen, line, learnt)
+    if step.tied:
+        rows, entry = values_in_turn(w, step), entry_spans(w, step)
+        dims = (d.name for d in w.dims(step.variables[0])[-step.tied :])
+        places = {d: Position(s.dim) for d, s in zip(dims, entry, strict=True)}
+        own = Selection((*entry, *rows.over), {**rows.at, **places}, one_by_one=True)
+        learnt = _learnt_width(w, step, own, start=1.0)
+        lower_tied(w, TiedMove(step, line, rows, entry, learnt))
         return
+    learnt = _learnt_width(w, step, selection(w, step), start=1.0)
     kernel = "slice_whole" if step.statement.support.is_discrete else "slice"
     _lower_with_width(w, step, kernel, learnt)
 
