@@ -9,18 +9,20 @@ evaluations as a value has entries, each of the terms that an entry shares with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import sympy as sp
 from sympy import Mul
 
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, leaves_of, mentions
-from gibbsppl.algebra.ranges import Range, fresh, ranges_of
+from gibbsppl.algebra.ranges import Range, fresh, ranges_of, size_of
+from gibbsppl.derive.conflicts import seen_in
 from gibbsppl.derive.contractions import Contribution, data_only, pull_back
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import is_separable
-from gibbsppl.pieces.split import Piece
+from gibbsppl.pieces.split import Piece, prepared, views_of
 from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.element_loops import is_linear
@@ -52,7 +54,7 @@ class ProductOfEntries:
 class KeptSum:
     """A sum over the entries of a value, linear in them: a named array, and the sum as it is.
 
-    ``slope`` is the coefficient of the entry at ``entry``; ``rows`` is the value at its dims.
+    ``slope`` is the coefficient of the entry at ``entry``; ``rows`` says which value it is of.
     """
 
     name: str
@@ -85,25 +87,46 @@ class EntryTerms:
 
 def terms_of_entries(step: DensityDraw, graph: Graph) -> EntryTerms:
     """The terms of a step whose values are moved each by its own log density."""
-    pieces = without_cancelling(step.conditional.pieces)
-    made = Contributions(graph)
     single, products, rest = list[Piece](), list[ProductOfEntries](), list[Piece]()
-    for piece in pieces:
-        if _is_of_one(piece):
+    entries = list[Contribution]()
+    for piece in _not_opened(without_cancelling(step.conditional.pieces), step, graph):
+        if len(piece.views) == 1 and _is_by_entry(piece):
             single.append(piece)
+        elif _is_by_entry(piece) and (found := terms_of((piece,), step, graph, 0)) is not None:
+            entries += found
         elif (product := _product(piece, step, graph)) is not None:
             products.append(product)
         else:
             rest.append(piece)
     alone = replace(step.conditional, elements=False, pieces=tuple(single))
-    parameters, entries = made.log_density(alone, step.statement.target, step.region)
+    parameters, more = Contributions(graph).log_density(alone, step.statement.target, step.region)
     kept, rows = _by_sums(rest, step, graph)
-    return EntryTerms(parameters, entries, tuple(products), kept, rows)
+    return EntryTerms(parameters, (*more, *entries), tuple(products), kept, rows)
 
 
-def _is_of_one(piece: Piece) -> bool:
-    """Whether a piece is of single entries."""
-    return len(piece.views) == 1 and None not in piece.views[0].indices and is_separable(piece)
+def _not_opened(pieces: Sequence[Piece], step: DensityDraw, graph: Graph) -> Iterator[Piece]:
+    """The pieces, of factors in which powers of sums are opened widely the terms as written.
+
+    A square of a sum of products of two values has as many terms as the square of its entries.
+    """
+    (array,) = step.variables
+    wide = {p.factor for p in pieces if len(p.views) > 2}
+    yield from (p for p in pieces if p.factor not in wide)
+    for factor in graph.factors_of(array):
+        if factor.name in wide:
+            density = prepared(factor, step.statement, {})
+            for term in sp.Add.make_args(density):
+                if mentions(term, (array,)):
+                    views = tuple(views_of(term, {array}))
+                    yield Piece(factor.name, term, views, sp.S.One, factor.over)
+
+
+def _is_by_entry(piece: Piece) -> bool:
+    """Whether all that a piece reads of values are their entries at one index."""
+    indices = {v.indices[-1] for v in piece.views}
+    own = {r.dim for r in piece.over}
+    read = (i for v in piece.views for i in v.indices)
+    return len(indices) == 1 and all(i is not None and dims_of(i) <= own for i in read)
 
 
 def _product(piece: Piece, step: DensityDraw, graph: Graph) -> ProductOfEntries | None:
@@ -145,16 +168,33 @@ def _by_sums(
     """The sums that are kept, and the terms of whole values, which read them where they can."""
     kept, rows = dict[Expr, KeptSum](), list[Contribution]()
     for piece in pieces:
-        found = {t: _kept(t, step, graph, kept) for t in _sums(piece.value, step.variables[0])}
-        sums = {t: k for t, k in found.items() if k is not None}
-        named = _with_sums(piece, tuple(sums.values()), step, graph) if sums else None
-        if named is None:
-            named = terms_of((piece,), step, graph)
-            assert named is not None, f"{step.name}: values that have colours have terms"
+        sums = _kept_in(piece, step, graph, kept)
+        names, arrays = {t: k.leaf for t, k in sums.items()}, {k.name: k.dims for k in sums.values()}
+        named = terms_of((piece,), step, graph, step.tied, lambda e, n=names: e.xreplace(n), arrays)
+        assert named is not None, f"{step.name}: values that have colours have terms"
+        if any(mentions(c.value, step.variables) for c in named):
+            named = terms_of((piece,), step, graph, step.tied) or ()
         else:
             kept |= sums
         rows += named
     return tuple(kept.values()), tuple(rows)
+
+
+def _kept_in(
+    piece: Piece, step: DensityDraw, graph: Graph, known: Mapping[Expr, KeptSum]
+) -> dict[Expr, KeptSum]:
+    """The sums of a piece that may be kept: of a piece that sees one value, at each position."""
+    is_data = data_only(graph.random, graph)
+    seen = seen_in(piece, is_data, graph.sizes, step.tied)
+    if len(seen) != 1 or seen[0].inner:
+        return {}
+    found = dict[Expr, KeptSum]()
+    for total in _sums(piece.value, step.variables[0]):
+        taken = (k.name for k in (*known.values(), *found.values()))
+        kept = known.get(total) or _kept(total, step, graph, taken)
+        if kept is not None and kept.rows == seen[0].view.indices:
+            found[total] = kept
+    return found
 
 
 def _sums(expr: Expr, array: str) -> list[Over]:
@@ -165,43 +205,37 @@ def _sums(expr: Expr, array: str) -> list[Over]:
 
 
 def _kept(
-    total: Over, step: DensityDraw, graph: Graph, known: dict[Expr, KeptSum]
+    total: Over, step: DensityDraw, graph: Graph, names: Iterable[str]
 ) -> KeptSum | None:
     """The sum over all entries of one value as one that is kept; None for other sums."""
-    if total in known:
-        return known[total]
-    leaves = list(leaves_of(total.body, step.variables))
-    (r, *others) = ranges_of(total, graph.sizes)
+    leaves, sizes = list(leaves_of(total.body, step.variables)), graph.sizes
+    (r, *others) = ranges_of(total, sizes)
     if len(leaves) != 1 or others or (r.start, len(r)) != (0, len(_last(step))):
         return None
     (leaf,) = leaves
     *rows, entry = leaf.indices
     dims = tuple(sorted(dims_of(total), key=str))
-    if entry != r.dim or not all(isinstance(i, Dim) or i.is_Integer for i in rows):
+    is_plain = all(isinstance(i, Dim) or _is_index(i, graph) for i in rows)
+    read = (x for x in total.atoms(Leaf) if x.array.name in graph.variables)
+    places = (
+        (i, d)
+        for x in read
+        for i, d in zip(x.indices, graph.variables[x.array.name].dims, strict=True)
+    )
+    # (it is made at all positions of its dims, which all arrays must have)
+    whole = all(
+        size_of(i, sizes) <= size_of(d, sizes) if isinstance(i, Dim) else _is_index(i, graph)
+        for i, d in places
+    )
+    if entry != r.dim or not is_plain or not whole or not all(d in sizes for d in dims):
         return None
-    taken = {*graph.variables, *(str(d) for d in graph.sizes), *(k.name for k in known.values())}
-    slope = total.body.xreplace({leaf: 1})
-    return KeptSum(fresh(f"{leaf.array.name}_sum", taken), dims, total, slope, r.dim, tuple(rows))
+    taken = {*graph.variables, *(str(d) for d in sizes), *names}
+    slope = total.body.xreplace({leaf: sp.S.One})
+    name = fresh(f"{leaf.array.name}_sum", taken)
+    return KeptSum(name, dims, total, slope, r.dim, tuple(rows))
 
 
-def _with_sums(
-    piece: Piece, sums: tuple[KeptSum, ...], step: DensityDraw, graph: Graph
-) -> tuple[Contribution, ...] | None:
-    """The terms of values that read sums by name; None if they read those of other values."""
-    variables = {k.name: k.dims for k in sums}
-    names = {k.total: k.leaf for k in sums}
-    found = terms_of((piece,), step, graph, lambda e: e.xreplace(names), variables)
-    axes = graph.variables[step.variables[0]].dims[: len(step.places)]
-    if found is None:
-        return None
-    for c in found:
-        for k in sums:
-            own = {i: n for n, i in enumerate(k.dims)}
-            for leaf in leaves_of(c.value, (k.name,)):
-                at = [leaf.indices[own[i]] if isinstance(i, Dim) else i for i in k.rows]
-                there = (a if isinstance(a, Dim) else p for a, p in zip(axes, c.place, strict=True))
-                if any(a != b for a, b in zip(at, there, strict=True)):
-                    return None
-        if mentions(c.value, step.variables):
-            return None
-    return found
+def _is_index(index: Expr, graph: Graph) -> bool:
+    """Whether an index is an element of data, read at positions."""
+    is_data = isinstance(index, Leaf) and index.array.name not in graph.random
+    return is_data and all(isinstance(i, Dim) for i in index.indices)

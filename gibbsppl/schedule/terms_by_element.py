@@ -29,33 +29,36 @@ from gibbsppl.schedule.kinds import DensityDraw
 
 def terms_by_element(step: DensityDraw, graph: Graph) -> tuple[Contribution, ...] | None:
     """The contributions of terms to the log density of each element; None where in doubt."""
-    return terms_of(without_cancelling(step.conditional.pieces), step, graph)
+    return terms_of(without_cancelling(step.conditional.pieces), step, graph, step.tied)
 
 
 def terms_of(
     pieces: Iterable[Piece],
     step: DensityDraw,
     graph: Graph,
+    tied: int,
     written: Callable[[Expr], Expr] = lambda value: value,
     arrays: Mapping[str, tuple[Dim, ...]] | None = None,
 ) -> tuple[Contribution, ...] | None:
     """The contributions of some pieces to the log density of each element; None where in doubt.
 
-    Their values are ``written`` in terms of further ``arrays``, with their dims.
+    Of each value, where there are axes along which entries are ``tied``. The values of pieces are
+    ``written`` in terms of further ``arrays``, with their dims.
     """
     more, known = arrays or {}, data_only(graph.random, graph)
     is_data = replace(known, random=known.random | {*more}, dims={**known.dims, **more})
     made, found = Contributions(graph), list[Contribution]()
     for piece in pieces:
         value = written(made.whole(step.conditional, piece))
-        views = _each_once(piece, value, is_data, graph, step.tied)
+        views = _each_once(piece, value, is_data, graph, tied)
         if views is None:
             return None
-        axes = graph.variables[step.variables[0]].dims[: len(step.places)]
+        places = step.region[: len(step.region) - tied]
+        axes = graph.variables[step.variables[0]].dims[: len(places)]
         for one in views:
             indices = tuple(i for i in one.views[0].indices if i is not None)
             c = pull_back(one, axes, indices, graph.sizes, is_data)
-            if all(map(overlap, c.place, step.places)):
+            if all(map(overlap, c.place, places)):
                 found.append(c)
     return tuple(found)
 

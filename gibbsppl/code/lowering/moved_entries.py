@@ -15,6 +15,7 @@ from gibbsppl.algebra.expressions import Dim, Leaf, substitute
 from gibbsppl.code.arrays.expressions import (
     TWO,
     ZERO,
+    Apply,
     Element,
     Expr,
     Position,
@@ -114,11 +115,16 @@ class ChangesOfEntries:
     ) -> Statement:
         """The statement that adds to a sum by how much entries have moved."""
         dims = w.dims(self.step.variables[0])
-        own = dict(zip(k.rows, dims, strict=False))
-        index = {d.name: rows[0].of(Position(own[d].name)) for d in k.dims if d in own}
-        over = tuple(w.span(d) for d in k.dims if d not in own)
+        here = [rows[0].of(Position(d.name)) for d in dims[: len(k.rows)]]
+        index = {i.name: e for i, e in zip(k.rows, here, strict=True) if isinstance(i, Dim)}
+        over = tuple(w.span(d) for d in k.dims if d.name not in index)
         there = {d.name: index.get(d.name, Position(d.name)) for d in k.dims}
-        value = total(_steps(w, k, there, rows, by, dims[-1].name))
+        own = [
+            Apply("equals", (at(w.plain(i), there), e))
+            for i, e in zip(k.rows, here, strict=True)
+            if not isinstance(i, Dim)
+        ]
+        value = product([*own, total(_steps(w, k, there, rows, by, dims[-1].name))])
         return Add(k.name, tuple(there.values()), value, over)
 
 
