@@ -104,8 +104,8 @@ def _values_seen(entries: Iterable[Seen], events: int) -> tuple[Seen, ...]:
             tuple(w for w in seen.weights if not dims_of(w) & own),
             tuple(r for r in seen.inner if r not in apart),
         )
-        known = found.get(value.view)
-        found[value.view] = value if known is None else replace(value, weights=_shared(known, value))
+        known = found.get(value.view, value)
+        found[value.view] = replace(value, weights=_shared(known, value))
     return tuple(found.values())
 
 

@@ -161,7 +161,8 @@ def _moved(
         there[values] = new
         return np.broadcast_to(log_density(there), batch)[values] + along.log_slope(new, t)
 
-    widths = width.value[(Ellipsis, *entry)]
+    every: tuple[Any, ...] = (..., *entry)
+    widths = width.value[every]
     own = Width(np.asarray(widths[values]), width.moves, width.adapting)
     move = slice_integers if along.is_whole else slice_batch
     start: Any = np.zeros(own.value.shape) if own.value.ndim else 0

@@ -9,7 +9,8 @@
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
   for), `composed` (several steps by one kernel), `blocks`, `scanning` (random, symmetric)
 - `choices`: what else there was, with costs and mixing
-- `element_loops` keep sums up to date, `mean_loops` of means
+- `element_loops` keep sums up to date, `mean_loops` of means; `moved_entries`: what changes with
+  two entries of a value
 - `staleness`: no step reads what is stale; `deferral`: steps that only records need
 - `densities`: parts of the log densities that steps draw from; the checks compare these
 """

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import sympy as sp
 from sympy import Mul
@@ -20,6 +21,7 @@ from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, 
 from gibbsppl.algebra.ranges import Range, fresh, ranges_of, size_of
 from gibbsppl.derive.conflicts import seen_in
 from gibbsppl.derive.contractions import Contribution, data_only, pull_back
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import is_separable
 from gibbsppl.pieces.split import Piece, prepared, views_of
@@ -98,7 +100,9 @@ def terms_of_entries(step: DensityDraw, graph: Graph) -> EntryTerms:
             products.append(product)
         else:
             rest.append(piece)
-    alone = replace(step.conditional, elements=False, pieces=tuple(single))
+    refusal = step.conditional
+    assert isinstance(refusal, NotConjugate), f"{step.name}: values with tied entries are moved"
+    alone = replace(refusal, elements=False, pieces=tuple(single))
     parameters, more = Contributions(graph).log_density(alone, step.statement.target, step.region)
     kept, rows = _by_sums(rest, step, graph)
     return EntryTerms(parameters, (*more, *entries), tuple(products), kept, rows)
@@ -169,8 +173,10 @@ def _by_sums(
     kept, rows = dict[Expr, KeptSum](), list[Contribution]()
     for piece in pieces:
         sums = _kept_in(piece, step, graph, kept)
-        names, arrays = {t: k.leaf for t, k in sums.items()}, {k.name: k.dims for k in sums.values()}
-        named = terms_of((piece,), step, graph, step.tied, lambda e, n=names: e.xreplace(n), arrays)
+        arrays = {k.name: k.dims for k in sums.values()}
+        names: dict[Expr, Expr] = {t: k.leaf for t, k in sums.items()}
+        written = partial(_written, names)
+        named = terms_of((piece,), step, graph, step.tied, written, arrays)
         assert named is not None, f"{step.name}: values that have colours have terms"
         if any(mentions(c.value, step.variables) for c in named):
             named = terms_of((piece,), step, graph, step.tied) or ()
@@ -178,6 +184,11 @@ def _by_sums(
             kept |= sums
         rows += named
     return tuple(kept.values()), tuple(rows)
+
+
+def _written(names: Mapping[Expr, Expr], value: Expr) -> Expr:
+    """A value in terms of sums by name."""
+    return value.xreplace(names)
 
 
 def _kept_in(
@@ -237,5 +248,6 @@ def _kept(
 
 def _is_index(index: Expr, graph: Graph) -> bool:
     """Whether an index is an element of data, read at positions."""
-    is_data = isinstance(index, Leaf) and index.array.name not in graph.random
-    return is_data and all(isinstance(i, Dim) for i in index.indices)
+    if not isinstance(index, Leaf) or index.array.name in graph.random:
+        return False
+    return all(isinstance(i, Dim) for i in index.indices)

@@ -7,7 +7,6 @@ compute before a move what the other entries contribute; statements that bring s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as pairs_of
 
@@ -29,6 +28,7 @@ from gibbsppl.code.arrays.expressions import (
     total,
 )
 from gibbsppl.code.arrays.statements import Add, Let, Statement
+from gibbsppl.code.lowering.contributions import is_everywhere
 from gibbsppl.code.lowering.densities import weighted_statistic
 from gibbsppl.code.lowering.parameters import guarded, parameter
 from gibbsppl.code.lowering.selections import Selection
@@ -149,8 +149,7 @@ def _coefficient(w: Workshop, p: ProductOfEntries) -> Expr:
     with w.with_dims({p.partner: w.size(p.axes[-2])}):
         c = p.coefficient
         value = w.expr(c.value)
-        is_everywhere = all(len(r) == w.size(a) for r, a in zip(c.place, p.axes, strict=True))
-        value = _summed_apart(w, value) if is_everywhere else value
+        value = _summed_apart(w, value) if is_everywhere(w, c, p.axes) else value
         return guarded(w, c.place, p.axes, value, ZERO)
 
 
@@ -170,42 +169,49 @@ def _summed_apart(w: Workshop, expr: Expr) -> Expr:
 def _product(
     w: Workshop, p: ProductOfEntries, coefficient: Expr, rows: tuple[Selection, ...]
 ) -> tuple[Expr, list[Statement]]:
-    """The terms of a product that two entries change, and what is computed before they move."""
-    entry, partner = (d.name for d in p.axes[-2:])
-    c = p.coefficient
-    swapped = substitute(c.value, {p.axes[-2]: p.axes[-1], p.axes[-1]: p.axes[-2]})
-    first, second = w.plain(p.first), w.plain(p.second)
-    batch, places = {d: e for d, e in rows[0].at.items() if d != entry}, [r.at[entry] for r in rows]
+    """The terms of a product that two entries change, and what is computed before they move.
 
-    def of(one: Expr, other: Expr) -> Expr:
-        return at(coefficient, {**batch, entry: one, partner: other})
+    Of ``sum(c[k, l] * f(x[k]) * g(x[l]), k, l)`` these are the terms of the two entries alone, and
+    ``f`` and ``g`` of each times a sum over all others.
+    """
+    entry, partner = (d.name for d in p.axes[-2:])
+    batch = {d: e for d, e in rows[0].at.items() if d != entry}
+    places, other = [r.at[entry] for r in rows], Span(w.fresh("other_entry"), ZERO, Size(entry))
+
+    def of(one: Expr, another: Expr) -> Expr:
+        return at(coefficient, {**batch, entry: one, partner: another})
+
+    def turned(one: Expr, another: Expr) -> Expr:
+        return of(another, one)
 
     def function(which: Expr, place: Expr) -> Expr:
         return at(which, {**batch, entry: place})
 
-    other = Span(w.fresh("other_entry"), ZERO, Size(entry))
-    l = Position(other.dim)
-    is_symmetric = p.first == p.second and swapped == c.value
+    first, second = w.plain(p.first), w.plain(p.second)
     names = {ij: w.fresh("of_product") for ij in pairs_of(range(2), repeat=2)}
     known = {ij: Element(n) for ij, n in names.items()}
-    statements: list[Statement] = [
-        Let(n, (), of(places[i], places[j])) for (i, j), n in names.items()
-    ]
+    before: list[Statement] = [Let(n, (), of(places[i], places[j])) for (i, j), n in names.items()]
     value = [
         product([known[i, j], function(first, places[i]), function(second, places[j])])
         for i, j in names
     ]
-    sides = [(first, second, True)] if is_symmetric else [(first, second, True), (second, first, False)]
-    for i, place in enumerate(places):
-        for own, others, is_first in sides:
+    sides = [(first, second, of, known)]
+    if not _is_symmetric(p):
+        sides.append((second, first, turned, {(j, i): e for (i, j), e in known.items()}))
+    for own, others, there, of_two in sides:
+        for i, place in enumerate(places):
+            at_other = Position(other.dim)
+            body = product([there(place, at_other), function(others, at_other)])
+            two = (product([of_two[i, j], function(others, places[j])]) for j in range(2))
             rest = w.fresh("of_others")
-            body = of(place, l) if is_first else of(l, place)
-            whole = Reduce(product([body, function(others, l)]), (other,))
-            two = [
-                product([known[(i, j) if is_first else (j, i)], function(others, places[j])])
-                for j in range(2)
-            ]
-            statements.append(Let(rest, (), total([whole, *map(negative, two)])))
-            times = [TWO] if is_symmetric else []
+            before.append(Let(rest, (), total([Reduce(body, (other,)), *map(negative, two)])))
+            times = [TWO] if len(sides) == 1 else []
             value.append(product([*times, function(own, place), Element(rest)]))
-    return total(value), statements
+    return total(value), before
+
+
+def _is_symmetric(p: ProductOfEntries) -> bool:
+    """Whether a product is the same with its two entries exchanged."""
+    one, other = p.axes[-2:]
+    value = p.coefficient.value
+    return p.first == p.second and substitute(value, {one: other, other: one}) == value
