@@ -322,3 +322,25 @@ def test_shares_that_move_by_a_wrong_jacobian_are_found(monkeypatch):
     monkeypatch.setattr(runtime, "shared_out", wrong)
 
     assert not joint_distribution(normal_means).passed
+
+
+# ---- random walks ----------------------------------------------------------------------------
+
+WALKS = [(m, gp.RandomWalk()) for m in (factors, by_group, pairs, counts, directions, covariances)]
+WALKS += [(normal_means, gp.RandomWalk(scale=0.5)), (chain, gp.RandomWalk(0.5, target_accept=0.3))]
+
+
+@pytest.mark.parametrize(("make", "kernel"), WALKS, ids=lambda v: getattr(v, "__name__", str(v)))
+def test_random_walks_of_values_in_loops_are_those_in_numpy(make, kernel):
+    sampler = gp.compile(model_of(make), kernels={"p": kernel}, rewrites=False)
+
+    assert sampler.schedule.step("p").is_coloured
+    assert sampler.verify().passed
+    assert differences(sampler) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [normal_means, counts], ids=["shares", "counts"])
+def test_random_walks_of_values_leave_the_joint_distribution_as_it_is(make):
+    sampler = gp.compile(model_of(make), kernels={"p": gp.RandomWalk()}, rewrites=False)
+    assert sampler.check_kernel("p", replicates=600, seed=3, level=1e-3).passed

@@ -6,7 +6,7 @@ terms are a value's own. Of a line through two entries, that is what changes wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -31,35 +31,35 @@ from gibbsppl.schedule.kinds import DensityDraw
 
 
 @dataclass(frozen=True, slots=True)
-class LearntWidth:
-    """The width of a move or draw, how far it goes, and what is learnt from that."""
+class Learnt:
+    """The width of a move or draw, or its scale: what kernels tell, and what is learnt from that.
 
-    width: Element
-    distance: str
-    learnt: Statement
+    ``after`` are the statements that learn from what is ``told``, numbers of these names.
+    """
+
+    tuned: Element
+    told: tuple[str, ...]
+    after: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TiedMove:
-    """The moves of a step along lines, whose kernels have that name.
+    """The moves of a step by a kernel, along lines whose kernels have that name.
 
     ``rows`` are the values, and ``entry`` the positions of the entry that is moved.
     """
 
     step: DensityDraw
+    kernel: str
     line: str
     rows: Selection
     entry: tuple[Span, ...]
-    learnt: LearntWidth
+    learnt: Learnt
 
     @property
     def array(self) -> str:
         """The array that is moved."""
         return self.step.variables[0]
-
-    def of_row(self, *entry: Expr, dims: Sequence[str]) -> Selection:
-        """The elements at an entry of the values."""
-        return Selection((), {**self.rows.at, **dict(zip(dims, entry, strict=True))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +166,10 @@ def _add_moved(w: Workshop, m: TiedMove, line: _Line) -> None:
         Draw((Element(slope),), f"{m.line}_slope", bend, is_random=False),
     )
     density = Density(candidate, total([line.value, Element(slope)]), body)
-    kernel = "slice_whole" if m.step.statement.support.is_discrete else "slice"
+    kernel = f"{m.kernel}_whole" if m.step.statement.support.is_discrete else m.kernel
     low, high = (Element(ends, (n,)) for n in (ONE, TWO))
-    arguments = tuple(map(Argument, (ZERO, low, high, learnt.width)))
-    targets = (Element(drawn), Element(learnt.distance))
+    arguments = tuple(map(Argument, (ZERO, low, high, learnt.tuned)))
+    targets = (Element(drawn), *map(Element, learnt.told))
     told = Element(ends, (Position(three.dim),))
     move = (
         *line.before,
@@ -177,11 +177,11 @@ def _add_moved(w: Workshop, m: TiedMove, line: _Line) -> None:
         Draw(targets, kernel, arguments, density=density, note=m.step.name),
         *line.along(drawn),
         *line.after,
-        learnt.learnt,
+        *learnt.after,
     )
     w.add(
         Let(ends, (three,), ZERO),
-        Let(learnt.distance, (), ZERO),
+        *(Let(n, (), ZERO) for n in learnt.told),
         Draw((told,), f"{m.line}_ends", line.ends, own=(three,), is_random=False),
         Choice(Element(ends, (ZERO,)), ((), move)),
     )
