@@ -414,7 +414,8 @@ PLANTED = {
         lowered_tied, "total", lambda terms: terms[0], lambda: tied("shares"), {}, {},
     ),
     "tied entries without their density": (
-        moved_entries.ChangesOfEntries, "single", lowered.ZERO, lambda: tied("counts"), {}, {},
+        moved_entries, "weighted_statistic", lambda *_: lowered.ZERO,
+        lambda: tied("counts"), {}, {},
     ),
     "axes in another order": (
         blocks, "place_in_one",

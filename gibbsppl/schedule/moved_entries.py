@@ -19,6 +19,7 @@ from sympy import Mul
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range, fresh, ranges_of, size_of
+from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.derive.conflicts import seen_in
 from gibbsppl.derive.contractions import Contribution, data_only, pull_back
 from gibbsppl.derive.match_results import NotConjugate
@@ -151,7 +152,7 @@ def _product(piece: Piece, step: DensityDraw, graph: Graph) -> ProductOfEntries 
         Mul(*(f for f in factors if v.leaf in f.atoms(Leaf))).xreplace({v.leaf: own})
         for v in piece.views
     )
-    if not all(e.is_polynomial(own) and dims_of(e) <= set(dims) for e in (first, second)):
+    if any(may_be_infinite(e) or not dims_of(e) <= set(dims) for e in (first, second)):
         return None
     sizes = {**graph.sizes, partner: graph.sizes[dims[-1]]}
     known = replace(data_only(graph.random, graph), sizes=sizes)
