@@ -3,8 +3,8 @@
 A value moves along a line within the support: two shares of a simplex are shared out anew, two
 counts exchange units, a direction turns, a matrix is sheared or stretched. Such a line is a group
 of maps ``x -> g_t(x)``; a slice move of ``t`` by ``p(g_t(x)) |dg_t(x)/dx|``, or a random walk,
-leaves ``p`` invariant (J. S. Liu and C. Sabatti, 2000, "Generalised Gibbs sampler and multigrid Monte
-Carlo for Bayesian computation", Biometrika 87). Lines of all entries, one after another, lead
+leaves ``p`` invariant (J. S. Liu and C. Sabatti, 2000, "Generalised Gibbs sampler and multigrid
+Monte Carlo for Bayesian computation", Biometrika 87). Lines of all entries, one after another, lead
 everywhere. Values that are independent given the rest move in one call, each along its own line.
 
 >>> line = shared_out(np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]), 0, 1)
