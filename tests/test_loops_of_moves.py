@@ -14,7 +14,7 @@ import gibbsppl as gp
 import models
 from gibbsppl.code.arrays.expressions import negative
 from gibbsppl.code.loop_text import statements as texts
-from gibbsppl.code.lowering import blocks, units
+from gibbsppl.code.lowering import blocks, moved_entries, units
 from gibbsppl.code.lowering import elliptical as ellipses
 from gibbsppl.code.lowering import moves as lowered
 from gibbsppl.code.lowering import tied as lowered_tied
@@ -414,7 +414,8 @@ PLANTED = {
         lowered_tied, "total", lambda terms: terms[0], lambda: tied("shares"), {}, {},
     ),
     "tied entries without their density": (
-        lowered_tied, "density_of_all", lambda *_: lowered.ZERO, lambda: tied("counts"), {}, {},
+        moved_entries, "weighted_statistic", lambda *_: lowered.ZERO,
+        lambda: tied("counts"), {}, {},
     ),
     "axes in another order": (
         blocks, "place_in_one",

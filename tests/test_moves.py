@@ -447,8 +447,7 @@ def test_large_whole_numbers_keep_the_density_of_the_current_value(at):
 SHARES = np.array([0.3, 1.0, 4.0])
 CHANCES = np.array([0.2, 0.3, 0.5])
 SCALE = np.array([[1.0, 0.5], [0.5, 2.0]])
-PLACES = [(0,), (1,), (2,)]
-ENTRIES = [(0, 0), (0, 1), (1, 0), (1, 1)]
+ALONE = [()]
 
 
 def of_direction(rng, size):
@@ -461,28 +460,28 @@ TIED = {
     "shares": (
         lambda rng, size: rng.dirichlet(SHARES, size),
         lambda w: ((SHARES - 1) * np.log(w)).sum(),
-        lambda *args: slice_tied(*args, PLACES, shared_out),
+        lambda *args: slice_tied(*args, ALONE, shared_out),
         lambda w: w[0],
         stats.beta(SHARES[0], SHARES[1:].sum()),
     ),
     "counts": (
         lambda rng, size: rng.multinomial(9, CHANCES, size),
         lambda n: n @ np.log(CHANCES) - special.gammaln(n + 1).sum(),
-        lambda *args: slice_tied(*args, PLACES, exchanged),
+        lambda *args: slice_tied(*args, ALONE, exchanged),
         lambda n: n[2],
         stats.binom(9, CHANCES[2]),
     ),
     "directions": (
         of_direction,
         lambda v: 2.0 * v[2],
-        lambda *args: slice_tied(*args, PLACES, turned),
+        lambda *args: slice_tied(*args, ALONE, turned),
         lambda v: 1 - v[2],
         stats.truncexpon(4, scale=0.5),
     ),
     "matrices": (
         lambda rng, size: stats.wishart(4, SCALE).rvs(size, random_state=rng),
         lambda m: 0.5 * np.linalg.slogdet(m)[1] - np.trace(np.linalg.solve(SCALE, m)) / 2,
-        lambda *args: slice_matrices(*args, ENTRIES, sheared),
+        lambda *args: slice_matrices(*args, ALONE, sheared),
         lambda m: m[1, 1] / SCALE[1, 1],
         stats.chi2(4),
     ),
@@ -527,19 +526,19 @@ def test_slices_of_matrices_end_where_rounding_leaves_no_inverse():
     state = {"S": np.eye(3)}
     given = sampler.program.given_rest["S"](state, sampler.constants)
     width, rng = fixed_width(1e9, (3, 3)), np.random.default_rng(1)
-    places = [(k, j) for k in range(3) for j in range(3)]
     x = state["S"]
     for _ in range(50):
-        x = slice_matrices(rng, x, given, width, places, sheared)
+        x = slice_matrices(rng, x, given, width, ALONE, sheared)
 
     assert (np.linalg.eigvalsh(x) > 0).all()
 
 
-def test_shares_of_zero_stay_so_and_the_others_move():
+@pytest.mark.parametrize("at_once", [True, False])
+def test_shares_of_zero_stay_so_and_the_others_move(at_once):
     rng = np.random.default_rng(8)
     x = np.array([[0.0, 0.4, 0.6], [0.0, 1.0, 0.0]])
-    positions = [(i, j) for i in range(2) for j in range(3)]
-    found = slice_tied(rng, x, lambda _: 0.0, fixed_width(1, x.shape), positions, shared_out)
+    colours = [(slice(0, 2),)] if at_once else [(0,), (1,)]
+    found = slice_tied(rng, x, lambda _: np.zeros(2), fixed_width(1, x.shape), colours, shared_out)
 
     assert (found[:, 0] == 0).all()
     assert found[1].tolist() == [0, 1, 0]
@@ -548,7 +547,7 @@ def test_shares_of_zero_stay_so_and_the_others_move():
 
 def test_a_share_that_is_alone_stays():
     found = slice_tied(
-        np.random.default_rng(1), np.ones(1), lambda _: 0.0, fixed_width(1, 1), [(0,)], shared_out
+        np.random.default_rng(1), np.ones(1), lambda _: 0.0, fixed_width(1, 1), ALONE, shared_out
     )
     assert found == [1.0]
 

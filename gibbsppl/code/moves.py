@@ -47,7 +47,7 @@ def log_density(module: Module, step: DensityDraw) -> str:
         *(_term(module, step, inner, c) for c in step.terms),
     ]
     in_order = sorted(terms, key=lambda term: -term.grows)
-    axes, local = module.dims(statement), module.names.of(name)
+    axes, local = axes_of(module, step), module.names.of(name)
     careful = local if step.is_move and _may_cancel(step) else ""
     value = Written(
         tuple((t.value, t.ranges) for t in in_order), partial(_returned, in_order, axes, careful)
@@ -64,6 +64,12 @@ def log_density(module: Module, step: DensityDraw) -> str:
         new = PLAIN.text(step.change.forward(statement.target))
         doc = doc.removesuffix(".") + f" of {place} = {new}."
     return module.function(module.functions[step.name], doc, outer, body)
+
+
+def axes_of(module: Module, step: DensityDraw) -> tuple[Dim, ...]:
+    """The axes of the log density of each element, or of each value whose entries are tied."""
+    dims = module.dims(step.statement)
+    return dims[: len(dims) - step.tied]
 
 
 def _may_cancel(step: DensityDraw) -> bool:
@@ -112,7 +118,7 @@ def _returned(
 
 def _statistics(module: Module, step: DensityDraw, inner: Writer) -> Iterator[_Term]:
     """Coefficients times statistics."""
-    target, axes = step.place, module.dims(step.statement)
+    target, axes = step.place, axes_of(module, step)
     for j, parameter in enumerate(step.parameters, 1):
         statistic = parameter.statistic.xreplace({target: Leaf(target.array, *axes)})
         factors = "+".join(c.factor for c in parameter.contributions)
@@ -138,7 +144,7 @@ def _weighted(eta: str, is_weighted: bool, writer: Writer, text: Text) -> str:
 
 def _term(module: Module, step: DensityDraw, inner: Writer, term: Contribution) -> _Term:
     """A term of the log density that is no statistic with a coefficient, at its place."""
-    axes = module.dims(step.statement)
+    axes = axes_of(module, step)
     with inner.arranged(axes):
         value = inner.expr(term.value)
     ranges = {r.dim.name: range(r.start, r.stop) for r in ranges_of(term.place)}

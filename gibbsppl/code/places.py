@@ -25,12 +25,12 @@ def where_text(module: Module, step: Single) -> str:
 
 
 def positions_text(module: Module, step: Single) -> str:
-    """The elements that a step draws, as a list of index tuples."""
+    """The elements that a step draws, or values of tied ones, as a list of index tuples."""
     return f'c["{positions_name(module, step)}"]'
 
 
 def positions_name(module: Module, step: Single) -> str:
-    """The name of the indices of single elements among the hoisted values."""
+    """The name of the indices of single elements, or of values, among the hoisted values."""
     statement = step.statement
     known = statement.mask
     if known:
@@ -38,7 +38,7 @@ def positions_name(module: Module, step: Single) -> str:
 
     def make() -> Text:
         first = module.names.of(known) if known else None
-        return Text(f"runtime.element_positions({first}, {module.bounds(step.region)})")
+        return Text(f"runtime.element_positions({first}, {module.bounds(step.places)})")
 
     stem = statement.target.array.name + "_elements"
     return module.hoisted.add(
@@ -54,7 +54,7 @@ def colours_text(module: Module, step: Single) -> str:
 def colours_name(module: Module, step: Single) -> str:
     """The name of the indices by colour among the hoisted values."""
     statement, colours = step.statement, step.colours
-    place, known = module.bounds(step.region), statement.mask
+    place, known = module.bounds(step.places), statement.mask
     read = [known] if known else []
     match colours:
         case Pattern(steps=steps, count=count):

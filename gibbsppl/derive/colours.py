@@ -1,5 +1,7 @@
 """Elements that no term sees together share a colour: each colour is drawn in vector calls.
 
+Where the entries of a value are tied to one another (the shares of a simplex), values have colours.
+
 Comes in: a conditional whose elements depend on one another, its graph and data. Goes out: a
 `Pattern`, where all conflicts are constant steps on a lattice (a chessboard has two colours); a
 `Chart`, the colour of each element as a table, from the graph of conflicts; or `OneByOne`, with
@@ -42,6 +44,7 @@ from gibbsppl.derive.contractions import data_only
 from gibbsppl.derive.form_facts import charted, shown_by
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.multilinear_forms import NotMultilinear
+from gibbsppl.model.density import tied_dims
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, region_of, slices_of
@@ -105,22 +108,22 @@ def colours_of(graph: Graph, derived: Derived, data: Values) -> Colours | None:
     statement = derived.statement
     if not derived.elements:
         return None
-    if statement.support.is_tied:
-        return OneByOne()
     if graph.marginals:
         return OneByOne("sums over its elements are read")
-    array, region = statement.target.array, region_of(graph, statement)
+    array, events = statement.target.array, len(tied_dims(statement))
+    whole = region_of(graph, statement)
+    region = whole[: len(whole) - events]
     if isinstance(derived, Conditional) and derived.forms:
         found = _of_forms(graph, derived, region, data)
         if found is not None:
             return found
     factors = graph.factors_of(array)
     pieces = pieces_of(factors, statement, graph.sizes, binary_arrays(graph, data))
-    meetings = meetings_of(pieces, region, data_only(graph.random), graph.sizes)
+    meetings = meetings_of(pieces, region, data_only(graph.random), graph.sizes, events)
     offsets = offsets_of(meetings, region)
     lengths = [1 if isinstance(p, int) else len(p) for p in region]
     by_steps = None if offsets is None else pattern(offsets, len(region))
-    if by_steps is not None and by_steps.count < prod(lengths):
+    if by_steps is not None and (by_steps.count < prod(lengths) or prod(lengths) == 1):
         return by_steps
     return _charted(graph, statement, meetings, region, data)
 
@@ -185,7 +188,7 @@ def _charted(
         return OneByOne(f"there may be more than {pairs.number:,} conflicts")
     table = coloured(pairs, free.ravel())
     count = int(table.max(initial=-1)) + 1
-    if count >= free.sum():
+    if count >= free.sum() and not tied_dims(statement):
         return OneByOne()
     factors = tuple(dict.fromkeys(m.factor for m in meetings))
     return Chart(count, table.reshape(shape), factors)
@@ -194,12 +197,14 @@ def _charted(
 def _elements(
     graph: Graph, statement: Statement, region: tuple[Place, ...], data: Values
 ) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
-    """The shape of an array, and which of its elements a statement draws."""
-    shape = tuple(graph.sizes[d] for d in graph.variables[statement.target.array.name].dims)
+    """The shape of an array, and which of its elements, or tied values, a statement draws."""
+    dims = graph.variables[statement.target.array.name].dims
+    shape = tuple(graph.sizes[d] for d in dims[: len(region)])
     free = np.zeros(shape, dtype=bool)
     free[slices_of(region)] = True
     if statement.mask is not None:
-        free &= np.asarray(data[statement.mask]) == 0
+        missing = np.asarray(data[statement.mask]) == 0
+        free &= missing.any(axis=tuple(range(len(region), len(dims))))
     return shape, free
 
 

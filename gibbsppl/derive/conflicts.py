@@ -67,8 +67,13 @@ class TooMany:
 Offset = tuple[int, ...]
 
 
-def seen_in(piece: Piece, is_data: IsData, sizes: Mapping[Dim, int]) -> tuple[Seen, ...]:
-    """The elements of the target that a piece sees, each view once."""
+def seen_in(
+    piece: Piece, is_data: IsData, sizes: Mapping[Dim, int], events: int = 0
+) -> tuple[Seen, ...]:
+    """The elements of the target that a piece sees, each view once.
+
+    Of values along the last ``events`` axes, the values: views have the axes before these.
+    """
     targets = {v.array.name for v in piece.views}
     weights = tuple(f for f in Mul.make_args(piece.coefficient) if is_data(f) and dims_of(f))
     walk = _Walk(targets, is_data, sizes)
@@ -81,6 +86,26 @@ def seen_in(piece: Piece, is_data: IsData, sizes: Mapping[Dim, int]) -> tuple[Se
     for view in piece.views:
         # A whole matrix in a function is no leaf with indices.
         found.setdefault(view, Seen(view, piece.over, weights))
+    return _values_seen(found.values(), events) if events else tuple(found.values())
+
+
+def _values_seen(entries: Iterable[Seen], events: int) -> tuple[Seen, ...]:
+    """The values that entries are of, each once: without axes, and sums, of entries alone."""
+    found: dict[View, Seen] = {}
+    for seen in entries:
+        indices = seen.view.indices[:-events]
+        named = {d for i in indices if i is not None for d in dims_of(i)}
+        apart = [r for r in seen.inner if r.dim not in named]
+        # (where a weight of one entry is 0, others may be seen)
+        own = {r.dim for r in apart}
+        value = Seen(
+            View(seen.view.array, indices),
+            tuple(r for r in seen.ranges if r not in apart),
+            tuple(w for w in seen.weights if not dims_of(w) & own),
+            tuple(r for r in seen.inner if r not in apart),
+        )
+        known = found.get(value.view, value)
+        found[value.view] = replace(value, weights=_shared(known, value))
     return tuple(found.values())
 
 
@@ -120,12 +145,20 @@ class _Walk:
 
 
 def meetings_of(
-    pieces: Iterable[Piece], region: tuple[Place, ...], is_data: IsData, sizes: Mapping[Dim, int]
+    pieces: Iterable[Piece],
+    region: tuple[Place, ...],
+    is_data: IsData,
+    sizes: Mapping[Dim, int],
+    events: int = 0,
 ) -> tuple[Meeting, ...]:
-    """All pairs of views, of one term each, that may show two elements of a region."""
+    """All pairs of views, of one term each, that may show two elements of a region.
+
+    Or two values, which are along the last ``events`` axes; the region is without these.
+    """
     found: dict[Meeting, None] = {}
     for piece in pieces:
-        every = [s for s in seen_in(piece, is_data, sizes) if touches(s.view, s.ranges, region)]
+        shown = seen_in(piece, is_data, sizes, events)
+        every = [s for s in shown if touches(s.view, s.ranges, region)]
         for seen in every:
             if seen.inner or None in seen.view.indices:
                 found[Meeting(piece.factor, seen, _apart(seen))] = None

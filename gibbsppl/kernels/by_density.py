@@ -7,7 +7,7 @@ from typing import Any, Self
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.module import Module
 from gibbsppl.code.moves import log_density
-from gibbsppl.derive.colours import Colours, OneByOne
+from gibbsppl.derive.colours import Chart, Colours, OneByOne, Pattern, colours_told
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.families import new_variable_told
 from gibbsppl.explain.terms import log_density_text, touches
@@ -33,6 +33,13 @@ class ByDensity(DensityDraw):
             why = "a sum within a term reads its elements at positions of their own"
             return found.with_fields(colours=OneByOne(why))
         return found.with_fields(terms=terms)
+
+    def how(self, graph: Graph) -> str:
+        """The order in which elements are drawn, or entries of values moved together."""
+        if not self.tied or not isinstance(self.colours, Pattern | Chart):
+            return super().how(graph)
+        apart = f", values {colours_told(self.colours)}" if self.colours.count > 1 else ""
+        return f"entry by entry{apart}"
 
     def given_rest(self, module: Module) -> str:
         """The function that returns the log density, as a function of the array."""

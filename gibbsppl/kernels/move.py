@@ -16,7 +16,7 @@ from gibbsppl.algebra.supports import Kind as KindOfSupport
 from gibbsppl.code.elements import bounds_text, call_text, selection, state_text
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import positions_text, where_text
+from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.match_results import NotConjugate
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 # The moves of values whose entries are tied to one another, and the lines that these go along.
 MOVES_OF_TIED: Mapping[KindOfSupport, tuple[str, str]] = {
-    "simplex": ("slice_tied", "shared_out"),
-    "counts": ("slice_tied", "exchanged"),
-    "sphere": ("slice_tied", "turned"),
-    "spd": ("slice_matrices", "sheared"),
+    "simplex": ("tied", "shared_out"),
+    "counts": ("tied", "exchanged"),
+    "sphere": ("tied", "turned"),
+    "spd": ("matrices", "sheared"),
 }
 
 
@@ -87,7 +87,8 @@ class Move(ByDensity):
     @property
     def may_be_coloured(self) -> bool:
         """Whether independent elements may be moved in one call, as the kernel says."""
-        return self.is_by_element and (self.asked is None or self.asked.colours)
+        apart = self.asked is None or self.asked.colours or self.tied > 0
+        return self.is_by_element and apart
 
     # Generated code
 
@@ -106,7 +107,7 @@ class Move(ByDensity):
         shape = f"{state}{where}.shape" if chosen.part else module.shape(statement)
         width = f'runtime.width_of(s, "{self.name}", {shape})'
         if statement.support.is_tied:
-            return self._tied(module, call, width)
+            return self.tied_lines(module, "slice", call, width)
         if chosen.calls:
             return [
                 f"{state} = runtime.slice_{chosen.by}(",
@@ -130,15 +131,19 @@ class Move(ByDensity):
             return [f"{state} = runtime.climb_part({state}, {chosen.part}, {call}{bounds})"]
         return [f"{state} = runtime.climb({call}, {state}{bounds})"]
 
-    def _tied(self, module: Module, call: str, width: str) -> list[str]:
-        """The move of values whose entries are tied to one another."""
-        state = state_text(self)
-        move, line = MOVES_OF_TIED[self.statement.support.kind]
-        positions = f"{positions_text(module, self)}, runtime.{line}"
+    @property
+    def line(self) -> str:
+        """The line that values with tied entries move along; empty for others."""
+        return MOVES_OF_TIED[self.statement.support.kind][1] if self.tied else ""
+
+    def tied_lines(self, module: Module, by: str, call: str, tuning: str) -> list[str]:
+        """The moves of values whose entries are tied to one another, entry by entry."""
+        state, calls = state_text(self), selection(module, self).calls
+        what, line = MOVES_OF_TIED[self.statement.support.kind]
         return [
-            f"{state} = runtime.{move}(",
-            f"{INDENT}rng, {state}, {call}, {width},",
-            f"{INDENT}{positions}",
+            f"{state} = runtime.{by}_{what}(",
+            f"{INDENT}rng, {state}, {call}, {tuning},",
+            f"{INDENT}{calls}, runtime.{line}",
             ")",
         ]
 
@@ -149,15 +154,15 @@ class Move(ByDensity):
         if self.asked is not None and not self.asked.slices:
             self.asked.lower(workshop, self)
         else:
-            is_tied = self.statement.support.is_tied
-            line = MOVES_OF_TIED[self.statement.support.kind][1] if is_tied else ""
-            lower_slice(workshop, self, line)
+            lower_slice(workshop, self, self.line)
 
     # The log density
 
     def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
         """The log density of the elements that the statement fills."""
         del sizes
+        if drawn is not None and self.tied:  # (there is one log density for each value)
+            drawn = np.any(drawn, axis=tuple(range(-self.tied, 0)))
         density = of_drawn(given, drawn)(np.asarray(values[self.variables[0]]))
         return of_region(density, self.statement)
 

@@ -54,7 +54,9 @@ class RandomWalk(Kernel):
     densely tied (the coefficients of a regression) as one vector, whose steps have the covariance
     of the draws of warm-up (H. Haario, E. Saksman and J. Tamminen, 2001, Bernoulli 7); other
     elements in turn. Between bounds steps are made in the logarithm of the distance from a bound,
-    or in the logit; whole numbers make whole steps, reflected at their bounds. Scales adapt in
+    or in the logit; whole numbers make whole steps, reflected at their bounds. Two shares of a
+    simplex step in the log of their ratio, with all others as they are; covariance matrices are
+    sheared and stretched (`gibbsppl.runtime.tied`). Scales adapt in
     warm-up only, until the share ``target_accept`` is accepted (by default 0.44 for single
     elements, 0.234 for vectors: A. Gelman, G. O. Roberts and W. R. Gilks, 1996, Bayesian Statistics
     5). A ``scale`` without ``target_accept`` is fixed; with a target, adaptation starts there.
@@ -84,7 +86,6 @@ class RandomWalk(Kernel):
 
     def step(self, asked: Asked) -> Step:
         """A walk, of vectors where elements are densely tied."""
-        asked.refuse_tied(self)
         refusal, roles = asked.refusal(self)
         whole = asked.name not in asked.by_element
         joint = _joint(asked.graph, refusal, roles) if whole else ()
@@ -96,6 +97,10 @@ class RandomWalk(Kernel):
         settings = "" if self.scale is None else f", scale={float(self.scale)!r}"
         if self.target_accept is not None:
             settings += f", target={float(self.target_accept)!r}"
+        if step.tied:
+            shape = module.shape(step.statement)
+            tuning = f'runtime.walk_of(s, "{step.name}", {shape}{settings})'
+            return step.tied_lines(module, "walk", call, tuning)
         name, arguments = _walked(module, step, call, settings)
         is_told = name in OF_PARTS and step.statement.support.is_discrete
         told = ", whole=True" if is_told else ""
@@ -105,7 +110,7 @@ class RandomWalk(Kernel):
         """The steps of single elements, or of vectors."""
         from gibbsppl.code.lowering.moves import lower_walk  # noqa: PLC0415  (if compiled)
 
-        lower_walk(workshop, step, self.scale, self.target_accept)
+        lower_walk(workshop, step, self.scale, self.target_accept, step.line)
 
     def probabilities(
         self, graph: Graph, step: Move, given: LogDensity, values: Values, labels: range

@@ -248,6 +248,11 @@ def event_dims(statement: Statement) -> tuple[Dim, ...]:
     return event[:count] if len(event) >= count else (event[0], primed(event[0]))
 
 
+def tied_dims(statement: Statement) -> tuple[Dim, ...]:
+    """The dims of one value whose entries are tied to one another; none where entries are free."""
+    return event_dims(statement) if statement.support.is_tied else ()
+
+
 def regions(statement: Statement, sizes: Sizes) -> tuple[Range, ...]:
     """The ranges of a statement's values: of its positions, then of the event dims."""
     return (*statement.over, *(Range(d, 0, sizes[d]) for d in event_dims(statement)))

@@ -253,6 +253,8 @@ from gibbsppl.runtime.tied import (
     slice_matrices,
     slice_tied,
     turned,
+    walk_matrices,
+    walk_tied,
 )
 from gibbsppl.runtime.trajectories import hmc, nuts, trajectory_of
 from gibbsppl.runtime.truncated import (
@@ -514,8 +516,10 @@ __all__ = [
     "walk_batch",
     "walk_elements",
     "walk_integers",
+    "walk_matrices",
     "walk_of",
     "walk_part",
+    "walk_tied",
     "walk_vectors",
     "weibull",
     "weighed",

@@ -37,13 +37,15 @@ def missing_positions(
 def element_positions(known: Array | None, place: Bounds) -> list[tuple[int, ...]]:
     """The index tuples of the elements in a place, without known elements.
 
+    Of an array with further axes, the index tuples of its values along these.
+
     >>> element_positions(None, [(1, 3), (0, 1)])
     [(1, 0), (2, 0)]
     """
     if known is None:
         known = np.zeros(tuple(b for _, b in place))
     if not place:
-        return [()] if known == 0 else []
+        return [()] if np.any(np.asarray(known) == 0) else []
     positions = missing_positions(known, place)
     return [tuple(int(i) for i in at) for at in zip(*positions, strict=True)]
 

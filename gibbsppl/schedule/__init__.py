@@ -10,7 +10,7 @@
   for), `composed` (several steps by one kernel), `blocks`, `scanning` (random, symmetric)
 - `choices`: what else there was, with costs and mixing
 - `element_loops` keep residuals up to date, `element_sums` any sums over elements, `mean_loops`
-  those of means
+  those of means; `moved_entries`: what changes with two entries of a value
 - `staleness`: no step reads what is stale; `deferral`: steps that only records need
 - `densities`: parts of the log densities that steps draw from; the checks compare these
 """

@@ -252,7 +252,7 @@ class Contributions:
         parameters: dict[Expr, list[Contribution]] = {}
         terms: list[Contribution] = []
         for piece in pieces:
-            whole = self._whole(derived, piece)
+            whole = self.whole(derived, piece)
             is_plain = is_separable(piece) and not whole.has(XLogY)
             is_plain = is_plain and not piece.is_exponential_twice
             written = in_place(piece, place.array[axes], ()) if is_plain else None
@@ -282,7 +282,7 @@ class Contributions:
         )
         return all(size_of(i, sizes) <= size_of(d, sizes) for i, d in pairs if isinstance(i, Dim))
 
-    def _whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
+    def whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
         """The value of a piece; ``0 * log(0)`` is 0 for counts, and for dropped simplex entries."""
         whole, statement = piece.value, derived.statement
         if statement.support.is_discrete:
@@ -293,7 +293,7 @@ class Contributions:
 
     def _total(self, derived: LogConcave | NotConjugate, piece: Piece) -> Contribution:
         """The contribution of a whole piece, as one number."""
-        whole = bounded(self._whole(derived, piece), self.graph.sizes)
+        whole = bounded(self.whole(derived, piece), self.graph.sizes)
         value = contracted(whole, piece.over, self.is_data)
         return Contribution(piece.factor, value, ())
 

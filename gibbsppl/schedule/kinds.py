@@ -16,6 +16,7 @@ from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.families import Family
+from gibbsppl.model.density import tied_dims
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, slices_of
 from gibbsppl.pieces.split import Piece
@@ -36,6 +37,16 @@ class Single(Step):
     def statements(self) -> tuple[Statement, ...]:
         """The one statement whose elements the step draws."""
         return (self.conditional.statement,)
+
+    @property
+    def tied(self) -> int:
+        """The number of last axes along which the entries of a value are tied to one another."""
+        return len(tied_dims(self.statement))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The positions of what may be drawn by itself: of elements, or of values of tied ones."""
+        return self.region[: len(self.region) - self.tied]
 
     def expressions(self, graph: Graph) -> Iterator[Expr]:
         """The support of each statement, and what else the conditional reads."""

@@ -2,11 +2,12 @@
 
 The log density of all elements becomes a log density of each element: the sum of the terms that
 read the element. Each term reads one element of a colour at most, so that nothing is counted twice.
+Where the entries of a value are tied to one another, the log density is of each value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import sympy as sp
@@ -22,37 +23,59 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import never_meet, overlap
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.cancelling import without_cancelling
+from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kinds import DensityDraw
 
 
 def terms_by_element(step: DensityDraw, graph: Graph) -> tuple[Contribution, ...] | None:
     """The contributions of terms to the log density of each element; None where in doubt."""
-    is_data = data_only(graph.random, graph)
-    found: list[Contribution] = []
-    for piece in without_cancelling(step.conditional.pieces):
-        views = _each_once(piece, is_data, graph)
+    return terms_of(without_cancelling(step.conditional.pieces), step, graph, step.tied)
+
+
+def terms_of(
+    pieces: Iterable[Piece],
+    step: DensityDraw,
+    graph: Graph,
+    tied: int,
+    written: Callable[[Expr], Expr] = lambda value: value,
+    arrays: Mapping[str, tuple[Dim, ...]] | None = None,
+) -> tuple[Contribution, ...] | None:
+    """The contributions of some pieces to the log density of each element; None where in doubt.
+
+    Of each value, where there are axes along which entries are ``tied``. The values of pieces are
+    ``written`` in terms of further ``arrays``, with their dims.
+    """
+    more, known = arrays or {}, data_only(graph.random, graph)
+    is_data = replace(known, random=known.random | {*more}, dims={**known.dims, **more})
+    made, found = Contributions(graph), list[Contribution]()
+    for piece in pieces:
+        value = written(made.whole(step.conditional, piece))
+        views = _each_once(piece, value, is_data, graph, tied)
         if views is None:
             return None
-        axes = graph.variables[step.variables[0]].dims
+        places = step.region[: len(step.region) - tied]
+        axes = graph.variables[step.variables[0]].dims[: len(places)]
         for one in views:
             indices = tuple(i for i in one.views[0].indices if i is not None)
             c = pull_back(one, axes, indices, graph.sizes, is_data)
-            if all(map(overlap, c.place, step.region)):
+            if all(map(overlap, c.place, places)):
                 found.append(c)
     return tuple(found)
 
 
-def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | None:
+def _each_once(
+    piece: Piece, value: Expr, is_data: IsData, graph: Graph, tied: int
+) -> list[Piece] | None:
     """A piece once for each of its views, its whole value as the coefficient.
 
     Where a weight is 0 an element is not seen: one of the same colour may be there. Where two views
     show the same element, and the first one sees it, it is left out of the second; None where a sum
     within the term may show an element at several of its positions.
     """
-    whole = bounded(piece.value, graph.sizes)
+    whole = bounded(value, graph.sizes)
     # (the target's own leaves are random, also after a change of variable)
     targets = {v.array.name for v in piece.views}
-    seen = seen_in(piece, lambda e: is_data(e) and not _mentioned(e, targets), graph.sizes)
+    seen = seen_in(piece, lambda e: is_data(e) and not _mentioned(e, targets), graph.sizes, tied)
     if any(s.inner for s in seen):
         return _within_sum(piece, seen, whole, graph)
     ranges = {r.dim: r for r in piece.over}

@@ -133,12 +133,26 @@ class _Contraction:
             hot, value = _parted(e, fixed)
             if (one := self.groups.of_one(hot, e.spans, fixed)) is not None:
                 return self.of_members(e, one, value, before, s, fixed)
+            if (apart := self.with_members(e, hot, value, fixed)) is not None:
+                return self.of_members(apart, hot[0], apart.body, before, s, fixed)
             inner = self.inside(e, before, s, fixed)
             if e.by == "logdet":
                 return self.of_matrix(inner, (), before, s, fixed)
             return self.reduced(inner, before, s, fixed)
 
         return mapped(expr, contracted_)
+
+    def with_members(
+        self, e: Reduce, hot: Sequence[Hot], value: Expr, fixed: frozenset[str]
+    ) -> Reduce | None:
+        """The sum over the members of one group of sums over other spans; None for others."""
+        indices = frozenset[str]().union(*(h.index.free for h in hot))
+        own = tuple(x for x in e.spans if x.dim in indices)
+        rest = tuple(x for x in e.spans if x not in own)
+        is_apart = not any(end.free & indices for x in rest for end in x.ends)
+        if e.by != "sum" or not is_apart or self.groups.of_one(hot, own, fixed) is None:
+            return None
+        return Reduce(Reduce(value, rest), own)
 
     def of_members(
         self,

@@ -155,9 +155,10 @@ class _Sharing:
         return found
 
     def is_of_data(self, group: Sequence[Statement]) -> bool:
-        """Whether an array depends on data alone, and on some."""
+        """Whether an array depends on data alone, and on some, wherever loops around it are."""
         read = reads(group) - writes(group[:1])
-        return bool(read) and read <= self.fixed and not _has_reductions(group)
+        is_fixed = bool(read) and read <= self.fixed and not _has_reductions(group)
+        return is_fixed and all(map(_is_closed, group))
 
     def is_known(self, group: Sequence[Statement], let: Let) -> bool:
         """Whether an array is known already, or of data alone: then computed in ``prepare``."""
@@ -229,6 +230,12 @@ def _overwritten(statements: Iterable[Statement]) -> Iterator[str]:
         if isinstance(s, Draw):
             given = (a.value for a in s.arguments if a.own)
             yield from (v.array for v in given if isinstance(v, Element))
+
+
+def _is_closed(s: Statement) -> bool:
+    """Whether a statement reads positions of its own dims alone."""
+    own = {x.dim for x in spans_of(s)}
+    return all(e.free <= own for e in expressions_of(s))
 
 
 def _with_additions(body: Sequence[Statement]) -> list[Statement]:

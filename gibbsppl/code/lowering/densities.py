@@ -194,6 +194,13 @@ def _statistics(
     return found
 
 
+def weighted_statistic(
+    w: Workshop, p: NaturalParameter, eta: Expr, own: Leaf, place: Leaf
+) -> Expr:
+    """A coefficient times a statistic of a place, written at another element."""
+    return _weighted(w, p, eta, p.statistic.xreplace({place: own}))
+
+
 def _weighted(w: Workshop, p: NaturalParameter, eta: Expr, statistic: Formula) -> Expr:
     """A coefficient times a statistic: 0 where it is 0, though the statistic may be infinite."""
     everywhere = all(is_everywhere(w, c, p.axes) for c in p.contributions)

@@ -13,18 +13,19 @@ from gibbsppl.code.arrays.expressions import (
     Expr,
     Number,
     Position,
+    Span,
     product,
     total,
 )
-from gibbsppl.code.arrays.statements import Add, Argument, Let, Statement, Store
+from gibbsppl.code.arrays.statements import Add, Argument, Let, Store
 from gibbsppl.code.lowering.densities import lower_by_density
 from gibbsppl.code.lowering.selections import (
     Selection,
-    elements_in_turn,
     length_of,
     selection,
+    values_in_turn,
 )
-from gibbsppl.code.lowering.tied import LearntWidth, lower_tied
+from gibbsppl.code.lowering.tied import Learnt, TiedMove, entry_spans, lower_tied
 from gibbsppl.code.lowering.vector_walks import lower_vector_walk
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.runtime.tuning import (
@@ -45,30 +46,38 @@ from gibbsppl.schedule.kinds import DensityDraw
 def lower_concave(w: Workshop, step: DensityDraw) -> None:
     """A draw of each element by adaptive rejection."""
     chosen = selection(w, step)
-    _lower_with_width(w, step, "concave", _learnt_width(w, step, chosen, start=0.0))
+    _lower_tuned(w, step, "concave", _learnt_width(w, step, chosen, start=0.0))
 
 
 def lower_slice(w: Workshop, step: DensityDraw, line: str = "") -> None:
     """A slice move of each element; of tied entries along lines of a name."""
-    is_tied = step.statement.support.is_tied
-    chosen = elements_in_turn(w, step) if is_tied else selection(w, step)
-    learnt = _learnt_width(w, step, chosen, start=1.0)
-    if is_tied:
-        lower_tied(w, step, chosen, line, learnt)
+    if step.tied:
+        rows, entry = values_in_turn(w, step), entry_spans(w, step)
+        learnt = _learnt_width(w, step, _entries(w, step, rows, entry), start=1.0)
+        lower_tied(w, TiedMove(step, "slice", line, rows, entry, learnt))
         return
+    learnt = _learnt_width(w, step, selection(w, step), start=1.0)
     kernel = "slice_whole" if step.statement.support.is_discrete else "slice"
-    _lower_with_width(w, step, kernel, learnt)
+    _lower_tuned(w, step, kernel, learnt)
 
 
-def _lower_with_width(w: Workshop, step: DensityDraw, kernel: str, learnt: LearntWidth) -> None:
-    """A draw or a move of each element, with a width, by which it tells how far it went."""
-    before = (Let(learnt.distance, (), ZERO),)
-    more, outputs = (Argument(learnt.width),), (learnt.distance,)
-    around = (before, (learnt.learnt,))
-    lower_by_density(w, step, kernel, more=more, outputs=outputs, around=around)
+def _entries(
+    w: Workshop, step: DensityDraw, rows: Selection, entry: tuple[Span, ...]
+) -> Selection:
+    """The entries of values, which are moved one after the other."""
+    dims = (d.name for d in w.dims(step.variables[0])[-step.tied :])
+    places = {d: Position(s.dim) for d, s in zip(dims, entry, strict=True)}
+    return Selection((*entry, *rows.over), {**rows.at, **places}, one_by_one=True)
 
 
-def _learnt_width(w: Workshop, step: DensityDraw, chosen: Selection, start: float) -> LearntWidth:
+def _lower_tuned(w: Workshop, step: DensityDraw, kernel: str, learnt: Learnt) -> None:
+    """A draw or a move of each element, with a width or a scale that is learnt."""
+    before = tuple(Let(n, (), ZERO) for n in learnt.told)
+    more, around = (Argument(learnt.tuned),), (before, learnt.after)
+    lower_by_density(w, step, kernel, more=more, outputs=learnt.told, around=around)
+
+
+def _learnt_width(w: Workshop, step: DensityDraw, chosen: Selection, start: float) -> Learnt:
     """The width of each element, and how it is learnt from distances in warm-up."""
     here = _by_element(w, step, chosen, width_of(step.name), start=start)
     adapting = w.tuning(ADAPTING, kind="int")
@@ -76,15 +85,33 @@ def _learnt_width(w: Workshop, step: DensityDraw, chosen: Selection, start: floa
     w.add(Store(count, total([count, adapting])))
     distance = w.fresh("distance")
     learnt = Apply("width_learnt", (here, count, Element(distance)))
-    return LearntWidth(here, distance, _learnt(here, learnt, adapting))
+    return Learnt(here, (distance,), (_learnt(here, learnt, adapting),))
 
 
-def lower_walk(w: Workshop, step: DensityDraw, scale: float | None, target: float | None) -> None:
-    """A step of a random walk of each element, whose scale is learnt unless it is fixed."""
+def lower_walk(
+    w: Workshop, step: DensityDraw, scale: float | None, target: float | None, line: str = ""
+) -> None:
+    """A step of a random walk of each element, or of tied entries along lines of a name.
+
+    The scale is learnt unless it is fixed.
+    """
     if step.joint:
         lower_vector_walk(w, step, scale, target)
         return
-    chosen = selection(w, step)
+    if step.tied:
+        rows, entry = values_in_turn(w, step), entry_spans(w, step)
+        learnt = _learnt_scale(w, step, _entries(w, step, rows, entry), scale, target)
+        lower_tied(w, TiedMove(step, "walk", line, rows, entry, learnt))
+    else:
+        kernel = "walk_whole" if step.statement.support.is_discrete else "walk"
+        _lower_tuned(w, step, kernel, _learnt_scale(w, step, selection(w, step), scale, target))
+    w.walks[step.name] = ()
+
+
+def _learnt_scale(
+    w: Workshop, step: DensityDraw, chosen: Selection, scale: float | None, target: float | None
+) -> Learnt:
+    """The scale of each element, how it is learnt in warm-up, and what is counted."""
     here = _by_element(w, step, chosen, field_of(step.name, SCALE), log(scale or 1.0))
     is_adaptive = scale is None or target is not None
     adapting = w.tuning(field_of(step.name, ADAPTS), kind="int", start=float(is_adaptive))
@@ -94,17 +121,7 @@ def lower_walk(w: Workshop, step: DensityDraw, scale: float | None, target: floa
     taken, probability = w.fresh("is_taken"), w.fresh("probability")
     learnt = Apply("scale_learnt", (here, count, Element(probability), aim))
     counts = _counted(w, step, chosen, Element(taken))
-    after: tuple[Statement, ...] = (*counts, _learnt(here, learnt, adapting))
-    before = (Let(taken, (), ZERO), Let(probability, (), ZERO))
-    lower_by_density(
-        w,
-        step,
-        "walk_whole" if step.statement.support.is_discrete else "walk",
-        more=(Argument(here),),
-        outputs=(taken, probability),
-        around=(before, after),
-    )
-    w.walks[step.name] = ()
+    return Learnt(here, (taken, probability), (*counts, _learnt(here, learnt, adapting)))
 
 
 def _by_element(

@@ -66,6 +66,13 @@ def elements_in_turn(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> 
     return _of_table(w, array, dims, _in_order(w, step, array, dims), one_by_one=True)
 
 
+def values_in_turn(w: Workshop, step: Single) -> Selection:
+    """The values of a step whose entries are tied, one colour after the other."""
+    array = step.statement.target.array.name
+    dims = w.dims(array)[: len(step.places)]
+    return _of_table(w, array, dims, _in_order(w, step, array, dims), one_by_one=True)
+
+
 def selection_at_once(w: Workshop, step: Single, event: tuple[Dim, ...] = ()) -> Selection:
     """The elements of a step, none of which is drawn given another that was drawn before."""
     statement = step.statement
@@ -101,7 +108,9 @@ def of_column(
 
 def _in_order(w: Workshop, step: Single, array: str, dims: tuple[Dim, ...]) -> tuple[str, ...]:
     """The names of the tables of positions, in the order in which elements are drawn."""
-    bounds = tuple(map(bounds_of, step.region))
+    if not dims:  # (one value, whose entries are tied)
+        return ()
+    bounds = tuple(map(bounds_of, step.places))
     mask = None if step.statement.mask is None else f"@{step.statement.mask}"
     stems = tuple(f"{array}_in_order_{d.name}" for d in dims)
     match step.colours if step.is_coloured else None:

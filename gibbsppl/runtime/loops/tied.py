@@ -1,8 +1,9 @@
 """Lines along which values with tied entries move, as in `gibbsppl.runtime.tied`.
 
-Each line has three kernels. ``..._ends(x, k, j, out)`` tells whether entry ``k`` moves together
-with ``j`` (1 or 0), and between which ends; ``..._at(x, k, j, t, out)`` is the point at ``t`` of
-the line through ``x``; ``..._slope(new, k, j, t)`` the log Jacobian of the map to that point.
+Each line has three kernels. Of a line through two entries ``x`` and ``y`` of a vector,
+``..._ends(k, j, x, y, out)`` tells whether entry ``k`` moves together with ``j`` (1 or 0), and
+between which ends; ``..._at(x, y, t, out)`` are the two entries at ``t``; ``..._slope(x, y, t)`` is
+the log Jacobian of the map to these. Those of a matrix have the matrix before its entry ``k, j``.
 """
 
 from __future__ import annotations
@@ -28,66 +29,63 @@ def partner(rng: Generator, k: int, size: int) -> int:
 
 
 @kernel
-def shared_out_ends(x: Floats, k: int, j: int, out: Floats) -> None:
+def shared_out_ends(k: int, j: int, x: float, y: float, out: Floats) -> None:
     """Shares of zero stay so."""
-    out[0] = 1.0 if k != j and x[k] > 0 and x[j] > 0 else 0.0
+    out[0] = 1.0 if k != j and x > 0 and y > 0 else 0.0
     out[1], out[2] = -inf, inf
 
 
 @kernel
-def shared_out_at(x: Floats, k: int, j: int, t: float, out: Floats) -> None:
+def shared_out_at(x: float, y: float, t: float, out: Floats) -> None:
     """The sum of two shares, shared out by the log of their ratio."""
-    total, ratio = x[k] + x[j], log_of(x[k]) - log_of(x[j])
-    copied(x, out)
-    out[k] = total * expit(ratio + t)
-    out[j] = total * expit(-(ratio + t))
+    ratio = log_of(x) - log_of(y)
+    out[0] = (x + y) * expit(ratio + t)
+    out[1] = (x + y) * expit(-(ratio + t))
 
 
 @kernel
-def shared_out_slope(new: Floats, k: int, j: int, t: float) -> float:  # noqa: ARG001
+def shared_out_slope(x: float, y: float, t: float) -> float:  # noqa: ARG001
     """The product of the two shares."""
-    return log_of(new[k]) + log_of(new[j])
+    return log_of(x) + log_of(y)
 
 
 @kernel
-def exchanged_ends(x: Floats, k: int, j: int, out: Floats) -> None:
+def exchanged_ends(k: int, j: int, x: float, y: float, out: Floats) -> None:
     """No count becomes negative."""
     out[0] = 1.0 if k != j else 0.0
-    out[1], out[2] = -float(x[k]), float(x[j])
+    out[1], out[2] = -float(x), float(y)
 
 
 @kernel
-def exchanged_at(x: Floats, k: int, j: int, t: float, out: Floats) -> None:
+def exchanged_at(x: float, y: float, t: float, out: Floats) -> None:
     """Some of one count given to another."""
-    copied(x, out)
-    out[k] = x[k] + t
-    out[j] = x[j] - t
+    out[0] = x + t
+    out[1] = y - t
 
 
 @kernel
-def exchanged_slope(new: Floats, k: int, j: int, t: float) -> float:  # noqa: ARG001
+def exchanged_slope(x: float, y: float, t: float) -> float:  # noqa: ARG001
     """Whole numbers have no Jacobian."""
     return 0.0
 
 
 @kernel
-def turned_ends(x: Floats, k: int, j: int, out: Floats) -> None:  # noqa: ARG001
+def turned_ends(k: int, j: int, x: float, y: float, out: Floats) -> None:  # noqa: ARG001
     """Directions turn by any angle."""
     out[0] = 1.0 if k != j else 0.0
     out[1], out[2] = -inf, inf
 
 
 @kernel
-def turned_at(x: Floats, k: int, j: int, t: float, out: Floats) -> None:
+def turned_at(x: float, y: float, t: float, out: Floats) -> None:
     """A direction turned by an angle in the plane of two axes."""
     c, s = cos(t), sin(t)
-    copied(x, out)
-    out[k] = c * x[k] - s * x[j]
-    out[j] = s * x[k] + c * x[j]
+    out[0] = c * x - s * y
+    out[1] = s * x + c * y
 
 
 @kernel
-def turned_slope(new: Floats, k: int, j: int, t: float) -> float:  # noqa: ARG001
+def turned_slope(x: float, y: float, t: float) -> float:  # noqa: ARG001
     """A turn leaves areas as they are."""
     return 0.0
 
