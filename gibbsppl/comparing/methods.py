@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING, Any, Self
 
 from gibbsppl.code.program import Prepared
+from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.run.choice import Backend
 from gibbsppl.settings import Settings
 
 if TYPE_CHECKING:
+    from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparing.comparison import Comparison
     from gibbsppl.comparing.costs import Costs
+    from gibbsppl.rewrites import Found
+    from gibbsppl.schedule.choices import Choice
     from gibbsppl.schedule.sweeps import Schedule
 
 
@@ -34,6 +39,30 @@ class Comparing:
 
     def _with(self, data: Values | None = None, **changes: object) -> Any:
         """The sampler of the same model with other settings, or of other data."""
+        raise NotImplementedError
+
+    def loops(self) -> LoopProgram:
+        """The sweep in loops."""
+        raise NotImplementedError
+
+    def _choices(self) -> tuple[Choice, ...]:
+        """The choices that the settings leave open, with the operations of all candidates."""
+        from gibbsppl.code.trials import operations_of  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.alternatives import Planned, counted_choices  # noqa: PLC0415
+
+        try:
+            own = operations_of(self.schedule, self.loops())
+        except NotLoweredError:
+            own = nan
+        planned = Planned(self.graph, self.data, self.schedule, self.settings)
+        found: Found = {}
+        return counted_choices(planned, own, lambda c: self._operations_with(c, found))
+
+    def _operations_with(self, changes: Settings, found: Found) -> float | None:
+        """The operations of a sweep with other settings; None where these change no step.
+
+        ``found`` has conditionals that have been derived by other settings, and keeps these.
+        """
         raise NotImplementedError
 
     def costs(self, *, alternatives: bool = False) -> Costs:

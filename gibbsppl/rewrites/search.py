@@ -41,6 +41,9 @@ from gibbsppl.rewrites.stages import NonCentred, Stage
 
 # How many rules, one after the other, may be tried on one variable.
 MOST_RULES = 3
+# Conditionals that have been derived, by all that they depend on.
+Found = dict[Hashable, tuple[Graph, Values, Derived]]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rewritten:
@@ -158,7 +161,7 @@ class Search:
     """
 
     data: Values
-    found: dict[Hashable, tuple[Graph, Values, Derived]]
+    found: Found
     elements: frozenset[str]
     moved: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
@@ -167,11 +170,11 @@ class Search:
 
     def derived(self, graph: Graph, data: Values, statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
-        key = (id(graph), statement.name)
+        own = graph.statement(statement.name)
+        name = own.target.array.name
+        how = {"elements": name in self.elements, "certify": name not in self.parts}
+        key = (id(graph), statement.name, *how.values())
         if key not in self.found:
-            own = graph.statement(statement.name)
-            name = own.target.array.name
-            how = {"elements": name in self.elements, "certify": name not in self.parts}
             around = (_surroundings(graph, data, own), *how.values())
             if around not in self.found:
                 self.found[around] = graph, data, self._conditional(graph, own, data, how)
