@@ -113,8 +113,8 @@ class Comparing:
     ) -> Comparison:
         """A comparison of variants of this sampler in short runs: effective draws per operation.
 
-        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, variants
-        without each rewrite, without order, scan and kernels, and with further possible rewrites.
+        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, one
+        without its order, scan and kernels, and one for each alternative that the schedule tells.
         ``of`` names the variables to compare by (default: all but labels). Operations are those of
         `costs`; seconds are told beside them. ``best`` is the first variant, unless another one has
         more effective draws per operation by more than the error of both.

@@ -35,6 +35,11 @@ def variants_of(
         every["without joint draws"] = {"blocks": False}
     if schedule.proposed and not (schedule.fallbacks or schedule.asked):
         every["without proposals"] = {"exact": True}
+    return _distinct(every)
+
+
+def _distinct(every: Mapping[str, Settings]) -> dict[str, Settings]:
+    """Of variants with equal settings the first."""
     return {n: v for k, (n, v) in enumerate(every.items()) if v not in [*every.values()][:k]}
 
 
@@ -72,7 +77,7 @@ def candidates_of(
     for names, kernel in _together(graph, schedule):
         if not set(names) & set(own):
             found[f"{', '.join(names)} by {kernel}"] = {"kernels": {**own, names: kernel}}
-    return found
+    return _distinct(found)
 
 
 def _together(graph: Graph, schedule: Schedule) -> list[tuple[tuple[str, ...], Kernel]]:
