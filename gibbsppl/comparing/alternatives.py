@@ -156,7 +156,9 @@ def _collapsed(planned: Planned) -> Iterator[Choice]:
     asked = tuple(planned.settings["collapse"])
     # (with its auxiliary variables: what these give a closed form gains nothing from collapsing)
     found = collapsible(planned.schedule.graph, planned.data)
-    names = tuple(n for n in found if n in planned.graph.variables and n not in asked)
+    chosen = {c.variables for c in planned.schedule.choices}
+    known = {*asked, *(n for n in found if (n,) in chosen)}
+    names = tuple(n for n in found if n in planned.graph.variables and n not in known)
     others = tuple(
         Candidate(f"{n} collapsed", {"collapse": (*asked, n)}, of_model=True) for n in names
     )

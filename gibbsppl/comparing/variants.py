@@ -5,6 +5,7 @@ Comes in: a model with its schedule and settings. Goes out: settings by a name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gibbsppl.comparing.alternatives import Planned, choices_of
