@@ -222,9 +222,10 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         settings = checked_settings(**{**self.settings, **changes})
         try:
             other = scheduled(self.graph, self.data, settings, found)
-            return None if other.schedule.ways == self.schedule.ways else other.operations
+            operations = other.operations
         except CompileError:
             return None
+        return None if other.schedule.ways == self.schedule.ways else operations
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Init = None
