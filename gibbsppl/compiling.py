@@ -51,7 +51,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
     other instead, ``{"x": "alone"}`` jointly, but with no other variable,
     ``{("a", "b"): "together"}`` asks for a block, and ``{("a", "b"): "proposed"}`` for proposals
-    about the mode of one; ``blocks=False`` forbids all. Where a complete
+    about the mode of one; ``{"x": "rows"}`` and ``{"x": "matrix"}`` say by which matrix a joint
+    draw is made; ``blocks=False`` forbids all. Where a complete
     conditional has no good closed form, data augmentation (an identity of ``gibbsppl.rewrites``)
     may give one: ``rewrites={"Polya-Gamma": True}`` applies a rule wherever it fits, ``False``
     forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``

@@ -37,7 +37,7 @@ from gibbsppl.planning import (
     with_or_without,
     with_proposals,
 )
-from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Rewritten, Rule, rewritten
+from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Found, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
 from gibbsppl.schedule.choices import Choice, choices_told
@@ -65,8 +65,13 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
     return Derivation(facts, limited, known, lambda: schedule, functions_of(schedule), schedule)
 
 
-def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
-    """The schedule of a graph, with its data and its program."""
+def scheduled(
+    graph: Graph, data: Values, settings: Settings, found: Found | None = None
+) -> Trial:
+    """The schedule of a graph, with its data and its program.
+
+    ``found`` has conditionals that have been derived by other settings, and keeps these.
+    """
     blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
     control, by = _control_of(settings, blocks), settings["by"]
     graph = without_spellings(graph)
@@ -80,7 +85,7 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
     check_truncations(graph, data)
     check_possible(graph, data)
     asked: Mapping[str, bool] = dict(rewrites) if isinstance(rewrites, Mapping) else {}
-    made_by = partial(_planned, graph, data, control)
+    made_by = partial(_planned, graph, data, control, {} if found is None else found)
     states = cache(partial(_states, graph))
     augmented, trial, asked, choices = _augmented(
         graph, data, control, settings, asked, made_by, states
@@ -107,8 +112,8 @@ def scheduled(graph: Graph, data: Values, settings: Settings) -> Trial:
         if control.proposes and _is_free(settings, control):
             now, proposed = with_proposals(now, settings, states)
             own = (*choices, *proposed)
-        found = with_choices(now, settings, states)
-        return found.with_choices((*own, *found.schedule.choices)) if own else found
+        best = with_choices(now, settings, states)
+        return best.with_choices((*own, *best.schedule.choices)) if own else best
 
     def integrated(name: str) -> tuple[Trial, Callable[[], Trial]]:
         model, schedule = made_by({**settings, "collapse": (*settings["collapse"], name)}, asked)
@@ -161,7 +166,12 @@ def _augmented(
 
 
 def _planned(
-    graph: Graph, data: Values, control: Control, settings: Settings, asked: Mapping[str, bool]
+    graph: Graph,
+    data: Values,
+    control: Control,
+    found: Found,
+    settings: Settings,
+    asked: Mapping[str, bool],
 ) -> tuple[Rewritten, Schedule]:
     """The model with the rewrites that are asked for and those that it needs, and its schedule."""
     blocks, by = control.blocks, settings["by"]
@@ -179,6 +189,7 @@ def _planned(
         named={*control.order, *blocks.named - blocks.elements},
         closed=[n for n, how in by.items() if how == "mean"] if by else None,
         climbed=[n for n, how in by.items() if how == "mode"],
+        found=found,
     )
     return model, planned(model, exact=settings["exact"], control=control)
 

@@ -26,7 +26,7 @@ from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.comparing.methods import Comparing
-from gibbsppl.errors import RunError
+from gibbsppl.errors import CompileError, RunError
 from gibbsppl.fits.methods import Fitting
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import Pilots
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparing.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
+    from gibbsppl.rewrites import Found
     from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
 
@@ -109,9 +110,8 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         return self.derivation.facts.types
 
     def __str__(self) -> str:
-        if self.tuned_from is None:
-            return self.derivation.text
-        return f"{self.tuned_from.as_chosen}\n\n{self.derivation.text}"
+        text = self.derivation.text(self._choices)
+        return text if self.tuned_from is None else f"{self.tuned_from.as_chosen}\n\n{text}"
 
     def __repr__(self) -> str:
         return f"<Sampler of {self.graph.name}: {len(self.program.steps)} steps>"
@@ -217,6 +217,17 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         settings = checked_settings(**{**self.settings, **changes})
         made = compiled(self.graph, data or self.data, self.coords, settings)
         return made if data else replace(made, reading=self.reading)
+
+    def _operations_with(self, changes: Settings, found: Found) -> float | None:
+        from gibbsppl.deriving import scheduled  # noqa: PLC0415  (when asked for)
+
+        settings = checked_settings(**{**self.settings, **changes})
+        try:
+            other = scheduled(self.graph, self.data, settings, found)
+            operations = other.operations
+        except CompileError:
+            return None
+        return None if other.schedule.ways == self.schedule.ways else operations
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Init = None

@@ -50,8 +50,8 @@ def test_others_are_moved_by_slices(model, settings):
 
 
 def test_each_is_tried_in_place_of_the_other():
-    for sampler, way in ((gp.compile(curve()), "without paths"),
-                         (gp.compile(curve(2)), "power, half by NUTS")):  # fmt: skip
+    for sampler, way in ((gp.compile(curve()), "power, half, bend one by one"),
+                         (gp.compile(curve(2)), "power, half together by NUTS")):  # fmt: skip
         graph, data = sampler.graph, sampler.data
         assert way in candidates_of(graph, data, sampler.schedule, sampler.settings)
 

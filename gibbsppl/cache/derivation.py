@@ -22,6 +22,7 @@ from gibbsppl.model.graph import Graph, Potential
 from gibbsppl.run.recording import Types
 
 if TYPE_CHECKING:
+    from gibbsppl.schedule.choices import Choice
     from gibbsppl.schedule.sweeps import Schedule
 
 # So many derivations are kept by one process: a study of a thousand data sets fills no disk.
@@ -86,13 +87,13 @@ class Derivation:
         assert self.facts.worth is not None
         return self.facts.worth
 
-    @property
-    def text(self) -> str:
-        """The schedule as text: as it was kept, or as it is written now."""
+    def text(self, choices: Callable[[], tuple[Choice, ...]]) -> str:
+        """The schedule as text, with all ``choices``: as it was kept, or as it is written now."""
         if self.facts.text is None:
             from gibbsppl.explain import schedule_text  # noqa: PLC0415  (only if asked for)
 
-            self._learn(replace(self.facts, text=schedule_text(self.schedule, self.known)))
+            told = schedule_text(replace(self.schedule, choices=choices()), self.known)
+            self._learn(replace(self.facts, text=told))
         assert self.facts.text is not None
         return self.facts.text
 

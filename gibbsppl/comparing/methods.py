@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING, Any, Self
 
 from gibbsppl.code.program import Prepared
+from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.run.choice import Backend
 from gibbsppl.settings import Settings
 
 if TYPE_CHECKING:
+    from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparing.comparison import Comparison
     from gibbsppl.comparing.costs import Costs
+    from gibbsppl.rewrites import Found
+    from gibbsppl.schedule.choices import Choice
     from gibbsppl.schedule.sweeps import Schedule
 
 
@@ -34,6 +39,30 @@ class Comparing:
 
     def _with(self, data: Values | None = None, **changes: object) -> Any:
         """The sampler of the same model with other settings, or of other data."""
+        raise NotImplementedError
+
+    def loops(self) -> LoopProgram:
+        """The sweep in loops."""
+        raise NotImplementedError
+
+    def _choices(self) -> tuple[Choice, ...]:
+        """The choices that the settings leave open, with the operations of all candidates."""
+        from gibbsppl.code.trials import operations_of  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.alternatives import Planned, counted_choices  # noqa: PLC0415
+
+        try:
+            own = operations_of(self.schedule, self.loops())
+        except CompileError:  # (a schedule is printed whether or not loops can be made of it)
+            own = nan
+        planned = Planned(self.graph, self.data, self.schedule, self.settings)
+        found: Found = {}
+        return counted_choices(planned, own, lambda c: self._operations_with(c, found))
+
+    def _operations_with(self, changes: Settings, found: Found) -> float | None:
+        """The operations of a sweep with other settings; None where these change no step.
+
+        ``found`` has conditionals that have been derived by other settings, and keeps these.
+        """
         raise NotImplementedError
 
     def costs(self, *, alternatives: bool = False) -> Costs:
@@ -84,8 +113,8 @@ class Comparing:
     ) -> Comparison:
         """A comparison of variants of this sampler in short runs: effective draws per operation.
 
-        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, variants
-        without each rewrite, without order, scan and kernels, and with further possible rewrites.
+        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, one
+        without its order, scan and kernels, and one for each alternative that the schedule tells.
         ``of`` names the variables to compare by (default: all but labels). Operations are those of
         `costs`; seconds are told beside them. ``best`` is the first variant, unless another one has
         more effective draws per operation by more than the error of both.

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gibbsppl.comparing.alternatives import Planned, choices_of
 from gibbsppl.kernels.composed import OFFERED
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.rewrites import LOCATIONS, PARTS, UNSEEN, collapsible, possible
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
@@ -23,26 +23,12 @@ def variants_of(
 ) -> dict[str, Settings]:
     """The default variants of a sampler: settings by a name.
 
-    The sampler as compiled; without the user's settings of the schedule; without each rewrite made,
-    interweaving, joint draws or proposals; with the other candidates of each choice that the
-    schedule tells; with each further possible rewrite; with all variables collapsed that can be.
-    (Of variants with equal settings there is the first.)
+    The sampler as compiled; without the user's settings of the schedule; with the other candidates
+    of each choice (`alternatives`); without all interweaving, joint draws or proposals. (Of
+    variants with equal settings there is the first.)
     """
-    asked = settings["rewrites"]
-    now = dict(asked) if isinstance(asked, Mapping) else {}
     every: dict[str, Settings] = {"as compiled": {}, **_uncontrolled(schedule, settings)}
-    made = dict.fromkeys(r.rule.name for r in schedule.rewrites)
-    for rule in made:
-        every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
-    if schedule.parts:
-        every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
-    if schedule.leaves:
-        every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
-    if not settings["collapse"] and any(g.marginals for g in schedule.graphs):
-        every['without "locations"'] = {"rewrites": {**now, LOCATIONS: False}}
-    if any(s.refusals and not isinstance(s, DensityDraw) for s in schedule.fallbacks):
-        every["without paths"] = {"blocks": False}
-    for choice in schedule.choices:
+    for choice in choices_of(Planned(graph, data, schedule, settings)):
         every |= {choice.named(c): c.settings for c in choice.others}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}
@@ -50,12 +36,11 @@ def variants_of(
         every["without joint draws"] = {"blocks": False}
     if schedule.proposed and not (schedule.fallbacks or schedule.asked):
         every["without proposals"] = {"exact": True}
-    for r in possible(graph, data, schedule.rewrites):
-        every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
-    # (with its auxiliary variables: what these give a closed form gains nothing from collapsing)
-    for name in collapsible(schedule.graph, data):
-        if name in graph.variables and name not in settings["collapse"]:
-            every[f"{name} collapsed"] = {"collapse": (*settings["collapse"], name)}
+    return _distinct(every)
+
+
+def _distinct(every: Mapping[str, Settings]) -> dict[str, Settings]:
+    """Of variants with equal settings the first."""
     return {n: v for k, (n, v) in enumerate(every.items()) if v not in [*every.values()][:k]}
 
 
@@ -93,7 +78,7 @@ def candidates_of(
     for names, kernel in _together(graph, schedule):
         if not set(names) & set(own):
             found[f"{', '.join(names)} by {kernel}"] = {"kernels": {**own, names: kernel}}
-    return found
+    return _distinct(found)
 
 
 def _together(graph: Graph, schedule: Schedule) -> list[tuple[tuple[str, ...], Kernel]]:

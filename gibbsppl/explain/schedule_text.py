@@ -142,7 +142,7 @@ def _fallback(
     """What is moved and why, the nearest family, and the smallest repair."""
     graph, name = schedule.graph, drawn_name(move, schedule.graph)
     is_are = "are" if len(move.refusals) > 1 else "is"
-    lines = [f"  fallback: {name} {is_are} moved by {move.kernel} sampling, not drawn exactly"]
+    lines = [f"  fallback: {name} {is_are} moved by {move.method}, not drawn exactly"]
     for refusal in move.refusals:
         of = f"{refusal.statement.name}: " if len(move.refusals) > 1 else ""
         lines += [f"    {of}{refusal.reason}"]

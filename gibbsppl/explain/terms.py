@@ -86,7 +86,7 @@ def log_density_text(move: DensityDraw, notation: Notation) -> str:
     terms = (replace(t, value=in_full(t.value)) for t in move.terms)
     parts = [_weighted(p, move, notation) for p in parameters]
     parts += [_sum_text([t], move.statement.target.indices, move, notation) for t in terms]
-    return signed_sum(parts) if parts else "0"
+    return signed_sum([p for p in parts if p != "0"] or ["0"])
 
 
 def contributions_of(parameter: NaturalParameter, step: Single) -> tuple[Contribution, ...]:

@@ -145,6 +145,11 @@ class GradientMove(TogetherStep):
     # Words
 
     @property
+    def method(self) -> str:
+        """The kernel."""
+        return self.kernel
+
+    @property
     def owner(self) -> str:
         """The kernel."""
         return self.kernel

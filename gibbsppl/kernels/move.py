@@ -193,7 +193,7 @@ class Move(ByDensity):
         refused = derivation.refused(self.conditional)
         return [
             ("No family recognised", refused[: 1 if derivation.changes else None]),
-            (f"The log density that {self.kernel} sampling evaluates", density),
+            (f"The log density that {self.method} evaluates", density),
         ]
 
     # What the checks compare

@@ -23,6 +23,8 @@
 from gibbsppl.planning.alternatives import Planned, with_choices
 from gibbsppl.planning.augmentation import (
     addable,
+    held_by,
+    held_by_term,
     is_closed,
     is_proposed,
     replaceable,
@@ -42,6 +44,8 @@ __all__ = [
     "check_asked",
     "check_kernels",
     "functions_of",
+    "held_by",
+    "held_by_term",
     "interwoven_if",
     "is_closed",
     "is_proposed",

@@ -100,11 +100,11 @@ def _decided(
     options: Sequence[Option], now: Planned, states: States, settings: Mapping[str, Any]
 ) -> tuple[Planned, Choice]:
     """The best of some plans, and the choice; without others where there is no other plan."""
-    mine, ways, is_close = options[0].now, [_ways(now.schedule)], False
+    mine, ways, is_close = options[0].now, [now.schedule.ways], False
     others = list[tuple[Planned, Candidate]]()
     for option in options:
         other = _other(option, now, settings)
-        if other is None or (own := _ways(other.schedule)) in ways:
+        if other is None or (own := other.schedule.ways) in ways:
             continue
         ways.append(own)
         schedules = now.schedule, other.schedule
@@ -133,11 +133,6 @@ def _other(option: Option, now: Planned, settings: Mapping[str, Any]) -> Planned
     except CompileError:
         return None
     return Planned(replace(now.trial, schedule=schedule), option.model, option.control)
-
-
-def _ways(schedule: Schedule) -> list[tuple[str, str]]:
-    """The steps of a schedule, each with how it draws."""
-    return [(s.name, s.how(schedule.whole)) for s in schedule.steps]
 
 
 def _averaged(shares: Sequence[float]) -> float:

@@ -47,7 +47,7 @@ def replaceable(schedule: Schedule, asked: Mapping[str, bool], graph: Graph) -> 
     """
     rules = dict.fromkeys(r.rule.name for r in schedule.rewrites)
     for rule in rules:
-        held = _held(schedule, rule, graph)
+        held = held_by(schedule, rule, graph)
         latent = [s for s in graph.latent if s.target.array.name in held]
         if not asked.get(rule) and held and all(s.support in (REAL, VECTOR) for s in latent):
             yield rule
@@ -57,7 +57,7 @@ def is_proposed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) 
     """Whether a schedule without a rule proposes all that the terms of this rule hold at once."""
     if len(without.fallbacks) > len(schedule.fallbacks):
         return False
-    held = _held(schedule, rule, graph)
+    held = held_by(schedule, rule, graph)
     return bool(held) and any(held <= {*s.variables} for s in without.proposed if not s.last)
 
 
@@ -73,7 +73,7 @@ def addable(
     terms: dict[str, set[str]] = {}
     for rewrite in possible(graph, data, schedule.rewrites):
         name = rewrite.rule.name
-        terms[name] = terms.get(name, set[str]()) | (_read(rewrite) & {*graph.drawn})
+        terms[name] = terms.get(name, set[str]()) | (held_by_term(rewrite) & {*graph.drawn})
     for rule, held in terms.items():
         if rule not in asked and held and held <= evaluated:
             yield rule
@@ -81,7 +81,7 @@ def addable(
 
 def is_closed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) -> bool:
     """Whether a schedule with a rule evaluates no log density for what its terms hold."""
-    held = _held(schedule, rule, graph)
+    held = held_by(schedule, rule, graph)
     has_draws = len(schedule.fallbacks) <= len(without.fallbacks)
     return has_draws and bool(held) and not _evaluated(schedule) & held
 
@@ -104,14 +104,17 @@ def with_or_without(
     ``start`` makes states of the one without it. Where theory is silent it is not, and no choice is
     told.
     """
-    held = _held(augmented.schedule, rule, plain.schedule.graph)
+    held = held_by(augmented.schedule, rule, plain.schedule.graph)
     real = {s.target.array.name for s in plain.schedule.graph.latent if s.support in (REAL, VECTOR)}
     names = tuple(n for n in plain.schedule.graph.drawn if n in held & real)
     shares = _shares(augmented, plain, names, start) if is_quick(plain.schedule.graph) else None
     if shares is None:
         return None, False
     by_rule, by_density = (
-        Candidate(what, asking(settings, "rewrites", {rule: wanted}), trial.operations, share)
+        Candidate(
+            what, asking(settings, "rewrites", {rule: wanted}), trial.operations, share,
+            of_model=True,
+        )
         for what, wanted, trial, share in (
             (f'with "{rule}"', True, augmented, shares[0]),
             (f'without "{rule}"', False, plain, shares[1]),
@@ -168,16 +171,16 @@ def _with_auxiliary(trial: Trial, states: Sequence[Values]) -> Sequence[Values]:
     return found
 
 
-def _held(schedule: Schedule, rule: str, graph: Graph) -> set[str]:
+def held_by(schedule: Schedule, rule: str, graph: Graph) -> set[str]:
     """The latent variables of a model that the terms of a rule hold."""
     found = set[str]()
     for rewrite in schedule.rewrites:
         if rewrite.rule.name == rule:
-            found |= _read(rewrite)
+            found |= held_by_term(rewrite)
     return found & {s.target.array.name for s in graph.latent}
 
 
-def _read(rewrite: Rewrite) -> set[str]:
+def held_by_term(rewrite: Rewrite) -> set[str]:
     """The variables that the factor of a rewrite reads, but for its own outcomes."""
     factor = next(f for f in rewrite.before.factors if f.name == rewrite.factor)
     own = {factor.target.array.name} if isinstance(factor, Statement) else set()

@@ -21,7 +21,7 @@ from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.blocks import MATRIX, ROWS, Blocks
 from gibbsppl.schedule.precisions import (
     LEAST_DIAGONALISED,
     TooLarge,
@@ -73,6 +73,7 @@ def joined(
         found = _by_element(graph, d, data) if told or _needs_a_block(d) else d
         every.append(found)
         large += [TooLarge((_name(d),), told)] if told and found is not d else []
+    _check_layouts(asked, steps, {_name(d) for d in derived}, large)
     return every, tuple({b.arrays: b for b in large}.values())
 
 
@@ -128,6 +129,29 @@ def _check_together(asked: Blocks, steps: Sequence[JointDraw], here: Collection[
             )
 
 
+def _check_layouts(
+    asked: Blocks, steps: Sequence[JointDraw], here: Collection[str], large: Sequence[TooLarge]
+) -> None:
+    """Refuse a layout that was asked for and cannot be made."""
+    for names, how in asked.layouts:
+        if not names & {*here}:
+            continue
+        listed = ", ".join(sorted(names))
+        by_rows = any(names == {*s.variables} and s.rows is not None for s in steps)
+        too_large = next((b.told for b in large if names <= {*b.arrays}), None)
+        if how == MATRIX and too_large is not None:
+            raise CompileError(
+                f"blocks: the precision matrix of ({listed}) would take {too_large}; leave the "
+                "block out."
+            )
+        if how == ROWS and not by_rows:
+            raise CompileError(
+                f"blocks: ({listed}) cannot be drawn by a matrix of the order of rows: terms that "
+                "tie elements are no sum of squares over rows of data beside a precision of each "
+                "element, or their matrices are too large; leave the block out."
+            )
+
+
 def _grown(
     graph: Graph,
     first: Derived,
@@ -144,7 +168,7 @@ def _grown(
         return None, []
     block, waiting = alone, list(others)
     needed = _needs_a_block(first)
-    wanted = needed or _is_fixed(graph, first, block) or has_few_rows(graph, block)
+    wanted = needed or _is_fixed(graph, first, block) or has_few_rows(graph, block, asked)
     step = joint_draw(graph, block, data, asked) if wanted else None
     if needed and isinstance(step, TooLarge):
         return None, [step]

@@ -33,7 +33,7 @@ from gibbsppl.rewrites.driver import (
 )
 from gibbsppl.rewrites.marginal_draws import LABELS, collapsible
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
-from gibbsppl.rewrites.search import Rewritten
+from gibbsppl.rewrites.search import Found, Rewritten
 from gibbsppl.rewrites.stages import Stage
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "UNSEEN",
     "Auxiliary",
     "Facts",
+    "Found",
     "Rewrite",
     "Rewritten",
     "Rule",

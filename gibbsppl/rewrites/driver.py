@@ -11,7 +11,7 @@ which a scale is drawn without them are such variables, too.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -46,7 +46,7 @@ from gibbsppl.rewrites.marginal_draws import drawn_without
 from gibbsppl.rewrites.parts import taken_apart
 from gibbsppl.rewrites.quality import CONCAVE, quality_of
 from gibbsppl.rewrites.rows import Rule
-from gibbsppl.rewrites.search import Rewritten, Search, wherever
+from gibbsppl.rewrites.search import Found, Rewritten, Search, wherever
 from gibbsppl.rewrites.stages import Stage
 
 REWRITES: tuple[Rule, ...] = (
@@ -74,6 +74,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     jointly: bool = True,
     closed: Collection[str] | None = None,
     climbed: Collection[str] = (),
+    found: Found | None = None,
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
 
@@ -91,7 +92,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     _check_names(asked)
     graph = with_choices(with_cases(with_outcomes(graph, data)), data)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly,
-                   frozenset(climbed))  # fmt: skip
+                   frozenset(climbed), {} if found is None else found)  # fmt: skip
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:
         marginal, model = WithoutLeaves(graph, data), _searched(graph, data, given)
@@ -125,7 +126,7 @@ class _Asked:
     closed: Collection[str] | None = None
     jointly: bool = True
     climbed: frozenset[str] = frozenset()
-    found: dict[Hashable, tuple[Graph, Values, Derived]] = field(default_factory=dict)
+    found: Found = field(default_factory=dict)
 
 
 def _searched(graph: Graph, data: Values, asked: _Asked) -> Rewritten:

@@ -41,6 +41,8 @@ from gibbsppl.rewrites.stages import NonCentred, Stage
 
 # How many rules, one after the other, may be tried on one variable.
 MOST_RULES = 3
+# Conditionals that have been derived, by all that they depend on.
+Found = dict[Hashable, tuple[Graph, Values, Derived]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rewritten:
@@ -158,7 +160,7 @@ class Search:
     """
 
     data: Values
-    found: dict[Hashable, tuple[Graph, Values, Derived]]
+    found: Found
     elements: frozenset[str]
     moved: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
@@ -167,15 +169,15 @@ class Search:
 
     def derived(self, graph: Graph, data: Values, statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
-        key = (id(graph), statement.name)
+        own = graph.statement(statement.name)
+        name = own.target.array.name
+        how = {"elements": name in self.elements, "certify": name not in self.parts}
+        key = (id(graph), own.name, *how.values())
         if key not in self.found:
-            own = graph.statement(statement.name)
-            name = own.target.array.name
-            how = {"elements": name in self.elements, "certify": name not in self.parts}
             around = (_surroundings(graph, data, own), *how.values())
-            if around not in self.found:
-                self.found[around] = graph, data, self._conditional(graph, own, data, how)
-            self.found[key] = graph, data, self.found[around][2]
+            known = self.found.get(around)
+            derived = known[2] if known else self._conditional(graph, own, data, how)
+            self.found[key] = self.found[around] = graph, data, derived
         return self.found[key][2]
 
     def _conditional(
@@ -212,12 +214,9 @@ class Search:
         return kept
 
     def needed(
-        self,
-        graph: Graph,
-        kept: tuple[Rewrite, ...],
-        statement: Statement,
+        self, graph: Graph, kept: tuple[Rewrite, ...], statement: Statement,
         allowed: tuple[Rule, ...],
-    ) -> tuple[Rewrite, ...]:
+    ) -> tuple[Rewrite, ...]:  # fmt: skip
         """The fewest rewrites that give a variable a better conditional; none if it is good."""
         wanted = allowed and statement.target.array.name not in self.moved
         now = self._quality(graph, kept, statement) if wanted else CLOSED

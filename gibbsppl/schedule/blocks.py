@@ -6,7 +6,7 @@ frozenset({'x'})
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,25 @@ from gibbsppl.model.graph import Graph
 
 # What is asked of one variable alone, and of several alone.
 OF_ONE, OF_SEVERAL = {"elements", "alone"}, {"together"}
+# The matrix that a joint draw factorises: that of the rows of data, or that of the elements.
+ROWS, MATRIX = "rows", "matrix"
+# All that may be asked, in words.
+HOW = {
+    "elements": "one by one",
+    "alone": "with no other",
+    "together": "drawn jointly",
+    "proposed": "all elements at once, about their mode",
+    ROWS: "jointly, by a matrix of the order of the rows of data",
+    MATRIX: "jointly, by their precision matrix",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """Variables to draw by element, alone or together; ``joined``: whether blocks are sought.
 
-    ``proposed`` are groups, all elements of each of which are proposed at once.
+    ``proposed`` are groups, all elements of each of which are proposed at once; ``layouts`` say of
+    groups which matrix their joint draw factorises: `ROWS` or `MATRIX`.
     """
 
     elements: frozenset[str] = frozenset()
@@ -29,6 +41,11 @@ class Blocks:
     together: tuple[frozenset[str], ...] = ()
     joined: bool = True
     proposed: tuple[frozenset[str], ...] = ()
+    layouts: tuple[tuple[frozenset[str], str], ...] = ()
+
+    def layout_of(self, arrays: Collection[str]) -> str | None:
+        """The layout that is asked for of a joint draw of all of some arrays."""
+        return next((how for names, how in self.layouts if names == {*arrays}), None)
 
     @property
     def groups(self) -> tuple[frozenset[str], ...]:
@@ -38,7 +55,7 @@ class Blocks:
     @property
     def named(self) -> frozenset[str]:
         """All variables of which something is asked."""
-        return self.elements.union(self.alone, *self.groups)
+        return self.elements.union(self.alone, *self.groups, *(names for names, _ in self.layouts))
 
 
 def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
@@ -49,21 +66,22 @@ def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
     """
     if not isinstance(asked, Mapping):
         return Blocks(joined=asked is not False)
-    found: dict[str, list[Any]] = {"elements": [], "alone": [], "together": [], "proposed": []}
+    found: dict[str, list[Any]] = {how: [] for how in HOW}
     for key, how in asked.items():
-        one = "'elements', 'alone' or 'proposed' (one by one, with no other, all elements at once)"
-        several = "'together' or 'proposed' (drawn jointly, proposed about their mode)"
+        one = ", ".join(f"{h!r} ({told})" for h, told in HOW.items() if h not in OF_SEVERAL)
+        several = ", ".join(f"{h!r} ({told})" for h, told in HOW.items() if h not in OF_ONE)
         wanted, wrong = (several, OF_ONE) if isinstance(key, tuple) else (one, OF_SEVERAL)
         if not isinstance(how, str) or how not in found or how in wrong:
-            raise CompileError(f"blocks[{key!r}]: found {how!r}, expected {wanted}.")
-        is_group = isinstance(key, tuple) or how == "proposed"
+            raise CompileError(f"blocks[{key!r}]: found {how!r}, expected one of {wanted}.")
         names = frozenset(key if isinstance(key, tuple) else (key,))
-        found[how].append(names if is_group else key)
+        found[how].append(key if how in OF_ONE else names)
+    layouts = tuple((names, how) for how in (ROWS, MATRIX) for names in found[how])
     return Blocks(
         frozenset(found["elements"]),
         frozenset(found["alone"]),
-        tuple(found["together"]),
+        (*found["together"], *(names for names, _ in layouts if len(names) > 1)),
         proposed=tuple(found["proposed"]),
+        layouts=layouts,
     )
 
 

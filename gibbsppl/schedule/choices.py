@@ -12,8 +12,8 @@ a, b jointly (alternative: each alone, sweeps 1.5 times cheaper, mixing 2 times 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Any
 
@@ -23,6 +23,14 @@ SEED, BEFORE, BETWEEN, STATES = 0, 20, 5, 4
 AT_STATES = f"mixing by theory, on average over {STATES} states of a chain with seed {SEED}"
 # Alternatives that are printed: the nearest ones.
 MOST_PRINTED = 2
+# The operations of a sweep by other settings; None where these are refused, or change nothing.
+Counting = Callable[[Mapping[str, Any]], float | None]
+# What settings are where a user leaves choices open.
+_OPEN: Mapping[str, tuple[object, ...]] = {
+    **dict.fromkeys(("blocks", "rewrites", "kernels", "interweave"), (None, True)),
+    "collapse": ((),),
+    "exact": (False,),
+}
 # Larger ratios are not told in numbers.
 LARGE = 100
 
@@ -42,13 +50,15 @@ class Candidate:
     """A way to draw some variables: its words, and the settings of `compile` that ask for it.
 
     ``operations`` are those of a sweep, ``share`` the effective draws of a sweep by theory; NaN
-    where they have not been counted, or where theory says nothing.
+    where they have not been counted, or where theory says nothing. ``of_model``: the words name the
+    sampler as they are, without variables.
     """
 
     what: str
     settings: Mapping[str, Any]
     operations: float = nan
     share: float = nan
+    of_model: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -81,12 +91,53 @@ class Choice:
 
     def named(self, candidate: Candidate) -> str:
         """The name of another sampler: the variables, and how these are drawn."""
+        if candidate.of_model:
+            return candidate.what
         return f"{', '.join(self.variables)} {candidate.what}"
+
+    def is_open(self, settings: Mapping[str, Any]) -> bool:
+        """Whether some settings leave the choice to the compiler."""
+        return not any(_overrules(settings, c.settings) for c in self.others)
+
+    def counted(self, own: float, count: Counting) -> Choice | None:
+        """The choice with the operations of all candidates, ``own`` those of the one that is made.
+
+        Others that are refused are left out, and so are those by whose settings nothing changes;
+        None where none is left.
+        """
+        found = list[Candidate]()
+        for other in self.others:
+            known = other.operations if not isnan(other.operations) else count(other.settings)
+            if known is not None:
+                found.append(replace(other, operations=known))
+        if not found:
+            return None
+        found.sort(key=_nearest_first)
+        return replace(self, made=replace(self.made, operations=own), others=tuple(found))
 
     def __str__(self) -> str:
         nearest = [c.beside(self.made) for c in self.others[:MOST_PRINTED]]
         word = "alternative" if len(nearest) == 1 else "alternatives"
-        return f"{self.named(self.made)} ({word}: {'; '.join(nearest)})"
+        return f"{', '.join(self.variables)} {self.made.what} ({word}: {'; '.join(nearest)})"
+
+
+def _overrules(asked: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Whether settings change what a user has asked for."""
+    for name, value in settings.items():
+        now = asked[name]
+        if isinstance(now, Mapping) and isinstance(value, Mapping):
+            if any(key in now and now[key] != value[key] for key in value):
+                return True
+        elif now not in _OPEN[name] and now != value:
+            return True
+    return False
+
+
+def _nearest_first(candidate: Candidate) -> tuple[bool, float]:
+    """By effective draws per operation, where theory does not say by operations."""
+    if candidate.is_known:
+        return False, -candidate.by_theory
+    return True, candidate.operations
 
 
 def choices_told(choices: Sequence[Choice]) -> list[str]:
@@ -100,7 +151,7 @@ def _times(ratio: float, what: str, more: str, less: str) -> str:
     if isnan(ratio):
         return ""
     if not ratio:
-        return f"{what} not at all"
+        return f"not {what} at all"
     large, word = (ratio, more) if ratio >= 1 else (1 / ratio, less)
     told = f"{large:.2g}" if large < LARGE else f"more than {LARGE}"
     return f"{what} {told} times {word}" if told != "1" else f"{what} equally {more[:-2]}"

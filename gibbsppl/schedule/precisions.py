@@ -28,7 +28,7 @@ from gibbsppl.pieces.split import Piece, View
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
 from gibbsppl.runtime.types import Flags
-from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.blocks import MATRIX, ROWS, Blocks
 from gibbsppl.schedule.fixed_matrices import FixedMatrices, fixed_matrices_of
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 from gibbsppl.schedule.row_forms import Rows, rows_of
@@ -90,7 +90,7 @@ def precision_of(
     pairs = _pairs(graph, block, is_data)
     cells = float(sum(prod(p.sizes) for p in pairs))
     is_asked = any(set(block.arrays) <= group for group in asked.together)
-    if by_rows and (rows := _rows(graph, block, pairs, is_data)) is not None:
+    if by_rows and (rows := _rows(graph, block, pairs, is_data, asked)) is not None:
         linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
         return Precision(linear, squares, pairs, rows.told, None, rows)
     most = 10 * MOST_ENTRIES if is_asked else MOST_ENTRIES
@@ -146,22 +146,35 @@ def is_fixed(graph: Graph, block: Quadratic) -> bool:
     return fixed_matrices_of(_parameters(graph, block, 2, is_data), pairs, is_data) is not None
 
 
-def has_few_rows(graph: Graph, block: Quadratic) -> bool:
-    """Whether a block is drawn by its rows, which are fewer than its elements."""
+def has_few_rows(graph: Graph, block: Quadratic, asked: Blocks) -> bool:
+    """Whether a block is drawn by its rows, which are fewer than its elements, or asked for."""
     is_data = is_data_of(graph)
-    return _rows(graph, block, _pairs(graph, block, is_data), is_data) is not None
+    return _rows(graph, block, _pairs(graph, block, is_data), is_data, asked) is not None
+
+
+def may_have_rows(graph: Graph, block: Quadratic) -> bool:
+    """Whether a block might be drawn by its rows, which are fewer than its elements."""
+    found = row_forms_of(graph, block)
+    return found is not None and found.count < found.size and found.is_affordable
 
 
 def _rows(
-    graph: Graph, block: Quadratic, pairs: Sequence[Pair], is_data: Known
+    graph: Graph, block: Quadratic, pairs: Sequence[Pair], is_data: Known, asked: Blocks
 ) -> Rows | None:
-    """The rows by which a block is drawn, where no other way takes less work."""
+    """The rows by which a block is drawn, where no other way takes less work, or asked for."""
+    layout = asked.layout_of(block.arrays)
+    if layout == MATRIX:
+        return None
 
     def parameters(of: Quadratic, degree: int) -> tuple[NaturalParameter, ...]:
         return _parameters(graph, of, degree, is_data)
 
     found = row_forms_of(graph, block)
-    if found is None or not found.pays or not found.is_affordable:
+    if found is None or not found.is_affordable:
+        return None
+    if layout == ROWS:
+        return rows_of(graph, found, parameters)
+    if not found.pays:
         return None
     once = 2.0 * found.size**2  # (a draw by fixed matrices, which take as long as a dense factor)
     if once <= found.work and found.size**3 <= MOST_WORK:

@@ -134,6 +134,11 @@ class Step:
         return self.alpha is not None or is_kernel
 
     @property
+    def method(self) -> str:
+        """How values are moved, in words."""
+        return f"{self.kernel} sampling"
+
+    @property
     def approximate(self) -> bool:
         """Whether the step does not leave the posterior as it is, but comes near."""
         return False

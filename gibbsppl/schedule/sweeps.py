@@ -65,6 +65,12 @@ class Schedule:
         return replace(self.graph, variables=variables, sizes=sizes)
 
     @property
+    def ways(self) -> list[tuple[str, str, str, tuple[str, ...]]]:
+        """The steps, each with what owns it, how it draws, and what its graph draws."""
+        own = zip(self.steps, self.graphs, strict=True)
+        return [(s.name, s.owner, s.how(self.whole), tuple(g.drawn)) for s, g in own]
+
+    @property
     def auxiliary(self) -> tuple[str, ...]:
         """The names of the auxiliary variables, in the order in which they are drawn."""
         return tuple(r.variable for r in self.rewrites)

@@ -1,0 +1,239 @@
+"""Choices of all kinds: what else there was, what it costs, and by which settings it is made."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+import models
+from gibbsppl.comparing import alternatives
+from gibbsppl.comparing.variants import candidates_of
+from gibbsppl.errors import CompileError
+from gibbsppl.schedule.choices import Candidate, Choice
+
+T = np.arange(6.0)
+K = np.exp(-0.5 * np.subtract.outer(T, T) ** 2) + 0.1 * np.eye(6)
+DOSE = np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
+
+
+def curve(**settings):
+    """Three numbers, each of which depends on each: moved together along paths."""
+    with gp.Model(name="curve", coords={"i": 8}) as model:
+        power, half, bend = (gp.Gamma(n, 2, rate=1) for n in ("power", "half", "bend"))
+        dose = gp.Data("dose", DOSE, dims="i")
+        mean = dose**power / (half + dose**power) ** bend
+        gp.Normal("y", mean, sigma=0.3, dims="i", observed=DOSE / (1 + DOSE))
+    return gp.compile(model, **settings)
+
+
+def process(**settings):
+    """Counts by a smooth process: an ellipse beside draws of its elements."""
+    with gp.Model(name="process", coords={"t": 6}) as model:
+        cov = gp.Data("K", K, dims=("t", "t'"))
+        x = gp.MvNormal("x", 0.3, cov=cov, dims="t", event="t")
+        gp.Poisson("y", gp.exp(x), dims="t", observed=[1, 0, 3, 4, 2, 6])
+    return gp.compile(model, **settings)
+
+
+def returns(**settings):
+    """Log variances, by a mixture that a ratio corrects."""
+    with gp.Model(name="returns", coords={"t": 12}) as model:
+        h = gp.Array("h", dims="t")
+        h[0] = gp.Normal(0, sigma=1.5)
+        h[1:] = gp.Normal(h.lag("t"), sigma=0.8)
+        seen = np.resize([0.3, -1.2, 2.0, 0.01, -0.4], 12)
+        gp.Normal("y", 0, sigma=gp.exp(h / 2), dims="t", observed=seen)
+    return gp.compile(model, **settings)
+
+
+def wide(rows=12, columns=60, **settings):
+    """More coefficients than rows of data."""
+    x = np.sin(np.outer(np.arange(1, rows + 1), np.arange(1, columns + 1)))
+    with gp.Model(name="wide", coords={"row": rows, "column": columns}) as model:
+        design = gp.Data("design", x, dims=("row", "column"))
+        tau, own = gp.Gamma("tau", 1, rate=1), gp.Gamma("own", 2, rate=1, dims="column")
+        beta = gp.Normal("beta", 0, tau=own, dims="column")
+        gp.Normal("y", design @ beta, tau=tau, dims="row", observed=np.cos(np.arange(rows)))
+    return gp.compile(model, **settings)
+
+
+def outliers(**settings):
+    """A heavy tail: a scale for each outcome."""
+    with gp.Model(name="outliers", coords={"i": 5}) as model:
+        mu = gp.Normal("mu", 0, tau=0.1)
+        gp.StudentT("y", nu=4, mu=mu, tau=1, dims="i", observed=[0.1, 0.4, -0.3, 8.0, 0.2])
+    return gp.compile(model, **settings)
+
+
+def rates(**settings):
+    """A shape in no family, drawn by adaptive rejection."""
+    with gp.Model(name="rates", coords={"i": 4}) as model:
+        shape = gp.Exponential("shape", rate=1)
+        gp.Gamma("y", shape, rate=2, dims="i", observed=[0.5, 1.0, 2.0, 0.7])
+    return gp.compile(model, **settings)
+
+
+def scores(**settings):
+    """Two coefficients, proposed about their mode."""
+    with gp.Model(name="scores", coords={"i": 6}) as model:
+        a, b = gp.Normal("a", 0, tau=0.1), gp.Normal("b", 0, tau=0.1)
+        x = gp.Data("x", T, dims="i")
+        gp.Poisson("y", gp.exp(a + b * x), dims="i", observed=[1, 0, 2, 3, 5, 8])
+    return gp.compile(model, **settings)
+
+
+def missing(**settings):
+    """A missing outcome, which nothing else sees."""
+    with gp.Model(name="missing", coords={"i": 4}) as model:
+        mu, tau = gp.Normal("mu", 0, tau=0.01), gp.Gamma("tau", 2, rate=1)
+        seen = np.ma.masked_array([1.0, 2.0, 0.0, 1.5], [0, 0, 1, 0])
+        gp.Normal("y", mu, tau=tau, dims="i", observed=seen)
+    return gp.compile(model, **settings)
+
+
+def mixture(**settings):
+    """Labels that see shares, which may be integrated out."""
+    with gp.Model(name="mixture", coords={"i": 6, "k": 2}) as model:
+        share = gp.Dirichlet("share", 1.0, dims="k", event="k")
+        z = gp.Categorical("z", share, dims="i", event="k")
+        mu = gp.Normal("mu", 0, tau=0.1, dims="k")
+        gp.Normal("y", mu[z], tau=1, dims="i", observed=T)
+    return gp.compile(model, **settings)
+
+
+KINDS = [
+    (curve, "power, half, bend together by NUTS", "one by one"),
+    (process, "x by elliptical slice and one by one", "one by one"),
+    (process, "x by elliptical slice and one by one", "by elliptical slice alone"),
+    (returns, 'h with "log chi-squared"', 'without "log chi-squared"'),
+    (wide, "beta by rows of data", "by the precision matrix"),
+    (partial(wide, rows=58), "beta by the precision matrix", "by rows of data"),
+    (outliers, 'mu with "power of a sum"', 'without "power of a sum"'),
+    (rates, "shape by adaptive rejection", "by slice"),
+    (scores, "a, b proposed", "one by one"),
+    (missing, "y drawn last", 'without "unseen"'),
+    (mixture, "share, mu not collapsed", "share collapsed"),
+]
+
+
+def choice_of(sampler, made):
+    found = [c for c in sampler._choices() if f"{', '.join(c.variables)} {c.made.what}" == made]
+    assert found, [str(c) for c in sampler._choices()]
+    return found[0]
+
+
+@pytest.mark.parametrize(("compiled", "made", "other"), KINDS)
+def test_each_kind_of_choice_is_told_with_the_cost_of_its_alternative(compiled, made, other):
+    sampler = compiled()
+    choice = choice_of(sampler, made)
+    (candidate,) = (c for c in choice.others if c.what == other)
+    asked = compiled(**candidate.settings)
+
+    assert choice.made.operations == sampler.costs().operations
+    assert candidate.operations == asked.costs().operations > 0
+    assert asked.schedule.ways != sampler.schedule.ways
+    assert asked.verify().passed
+    assert f"  {made} (alternative" in str(sampler)
+    ratio = candidate.operations / sampler.costs().operations
+    assert (" cheaper" if ratio < 1 else " dearer") in candidate.beside(choice.made) or (
+        0.95 < ratio < 1.05
+    )
+
+
+@pytest.mark.parametrize(("compiled", "made", "other"), KINDS)
+def test_what_is_asked_for_is_not_told_as_a_choice(compiled, made, other):
+    (candidate,) = (c for c in choice_of(compiled(), made).others if c.what == other)
+    asked = compiled(**candidate.settings)
+    names = set(candidate.settings)
+    again = [o.settings for c in asked._choices() for o in c.others]
+
+    for name in names:
+        value = candidate.settings[name]
+        keys = value if isinstance(value, dict) else ()
+        changed = [s[name] for s in again if name in s]
+        assert all(s[k] == value[k] for s in changed for k in keys)
+
+
+def test_all_that_is_printed_is_compared_and_tuned():
+    sampler = outliers()
+    parts = (sampler.graph, sampler.data, sampler.schedule, sampler.settings)
+    every = candidates_of(*parts).values()
+
+    for choice in sampler._choices():
+        assert all(c.settings in every for c in choice.others)
+    alternatives = sampler.costs(alternatives=True).alternatives
+    (found,) = (a for a in alternatives if a.name == 'without "power of a sum"')
+    (own,) = choice_of(sampler, 'mu with "power of a sum"').others
+    assert found.operations == own.operations
+
+
+def test_no_alternative_is_counted_until_it_is_asked_for(monkeypatch):
+    def refused(*_):
+        raise AssertionError("counted")
+
+    monkeypatch.setattr("gibbsppl.sampler.Sampler._operations_with", refused)
+    sampler = outliers()
+    sampler.sample(5, warmup=2, chains=1, seed=1, progress=False)
+    with pytest.raises(AssertionError, match="counted"):
+        str(sampler)
+
+
+def test_a_setting_that_changes_nothing_or_is_refused_is_no_alternative(monkeypatch):
+    same = Candidate("alone", {"blocks": {"mu": "alone"}})
+    no = Candidate("no", {"collapse": ("y",)})
+
+    def planted(_):
+        yield Choice(("mu",), Candidate("as it is", {}), (same, no))
+
+    monkeypatch.setattr(alternatives, "KINDS", (planted,))
+    assert "as it is" not in str(outliers())
+
+
+def test_prints_are_equal_and_have_two_alternatives_at_most():
+    first, second = str(process()), str(process())
+
+    assert first == second
+    assert max(str(c).count("sweeps") for c in process()._choices()) == 2
+
+
+# ---- joint draws by rows, or by the matrix -------------------------------------------------------
+
+
+def test_the_matrix_of_a_joint_draw_is_that_which_is_asked_for():
+    by_rows, by_matrix = wide(), wide(blocks={"beta": "matrix"})
+
+    assert "12 rows" in str(by_rows)
+    assert "12 rows" not in str(by_matrix)
+    assert "58 rows" in str(wide(rows=58, blocks={"beta": "rows"}))
+    tall = wide(rows=70, columns=4, blocks={"beta": "rows"})
+    assert "70 rows" in str(tall)
+    assert tall.verify().proved
+
+
+@pytest.mark.parametrize(
+    ("compiled", "asked", "told"),
+    [
+        (outliers, {"mu": "rows"}, "cannot be drawn by a matrix of the order of rows"),
+        (curve, {"half": "rows"}, "cannot be drawn by a matrix of the order of rows"),
+        (outliers, {"mu": "row"}, "'rows' .jointly, by a matrix"),
+    ],
+)
+def test_a_layout_that_cannot_be_made_is_refused(compiled, asked, told):
+    with pytest.raises(CompileError, match=told):
+        compiled(blocks=asked)
+
+
+# ---- all models ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", models.NAMES)
+def test_every_setting_told_makes_another_schedule_at_the_cost_that_is_told(name):
+    sampler = gp.compile(getattr(models, name).model())
+
+    for choice in sampler._choices():
+        for other in choice.others:
+            asked = sampler._with(**other.settings)
+            assert asked.schedule.ways != sampler.schedule.ways, choice.named(other)
+            assert math.isclose(asked.costs().operations, other.operations, rel_tol=1e-9)
