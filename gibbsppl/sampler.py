@@ -74,7 +74,7 @@ def compiled(
 
     found = derivation_of(graph, data, {**settings, "declared": declared}, derive)
     program = load(found.facts.source, found.functions)
-    prepared = Prepared(partial(program.prepare, found.known))
+    prepared = Prepared(program, found.known)
     return Sampler(found.graph, found.known, coords, found, program, prepared, settings)
 
 
