@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
@@ -78,6 +79,16 @@ def compiled(
     return Sampler(found.graph, found.known, coords, found, program, prepared, settings)
 
 
+def _restored(content: bytes) -> Sampler:
+    """The sampler that was pickled; nothing is derived."""
+    (facts, graph, known, functions, schedule), given = restored(content)
+    derivation = Derivation(facts, graph, known, lambda: schedule, functions, made=schedule)
+    declared, data, coords, settings, reading, tuned_from = given
+    program = load(facts.source, functions)
+    made = (program, Prepared(program, known), settings, reading, tuned_from)
+    return Sampler(declared, data, coords, derivation, *made)
+
+
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sampler(Predicting, Fitting, AtPowers, Comparing):
@@ -97,6 +108,12 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
     settings: Settings
     reading: Reading | None = None
     tuned_from: Comparison | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = self.derivation
+        derived = (own.facts, own.graph, own.known, own.functions, own.schedule)
+        given = (self.graph, self.data, self.coords, self.settings, self.reading, self.tuned_from)
+        return _restored, (pickled((derived, given)),)
 
     @property
     def constants(self) -> Constants:
