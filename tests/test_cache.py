@@ -11,8 +11,8 @@ import sympy as sp
 
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array, Dim
-from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.algebra.pickling import pickled, restored
+from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.cache import derivation, fingerprint, folder
 from gibbsppl.code.worth import NEVER, Worth
 from gibbsppl.errors import NotLoweredError

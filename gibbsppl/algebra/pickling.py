@@ -47,6 +47,6 @@ def restored(content: bytes) -> Any:
 def no_row_of(table: str, name: str) -> pickle.PicklingError:
     """The error of a row that stands in no table."""
     return pickle.PicklingError(
-        f"{name or 'a row'}: found a row that is not in the table of {table}, expected one of it: "
-        "rows hold functions, and are looked up in their tables where they are read."
+        f"{name or 'a row'}: found a row that is in no table, expected one of the {table}: rows "
+        "hold functions, and are looked up in their tables where they are read."
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 

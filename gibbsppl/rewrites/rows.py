@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from functools import lru_cache, partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import sympy as sp

@@ -52,7 +52,7 @@ from gibbsppl.run.recording import (
 from gibbsppl.run.segments import Job, Position, Segment
 from gibbsppl.run.stopping import Stop, ctrl_c
 from gibbsppl.run.stores import InMemory, Store
-from gibbsppl.run.workers import Crew, Elsewhere, Here, Lost, Pool
+from gibbsppl.run.workers import Crew, Lost, Pool, crew_of
 
 __all__ = [
     "Chain",
@@ -130,8 +130,8 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     job = Job(engine or Interpreted(program, constants), recording, warmup, thin)
     with reporting(len(chains) * job.sweeps, "sweeps", wanted=progress) as report, ctrl_c() as stop:
         store = InMemory((len(chains), draws))
-        crew = Here(job) if pool is None else Elsewhere(job, pool)
-        runner = _Run(job, [Position.of(c) for c in chains], crew, store, stop, report)
+        positions = [Position.of(c) for c in chains]
+        runner = _Run(job, positions, crew_of(job, pool), store, stop, report)
         result = runner.carried_out()
     return replace(result, left_out=told)
 

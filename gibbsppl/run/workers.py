@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any, Protocol
 
 from gibbsppl.errors import RunError
+from gibbsppl.run.progress import say
 from gibbsppl.run.segments import Job, Position, Segment, carry_out
 
 # The seconds of a segment: here, somebody may be waiting to stop the run, or for a bar; elsewhere,
@@ -80,6 +81,10 @@ class Pool(Protocol):
     def executor(self) -> Executor:
         """The executor."""
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the user has asked for workers."""
+
     def renewed(self, broken: Executor) -> bool:
         """Whether there is another executor instead of a broken one."""
 
@@ -89,6 +94,7 @@ class Given:
     """The executor of the user's, which nobody else can make again."""
 
     executor: Executor
+    is_asked: bool = True
 
     def renewed(self, broken: Executor) -> bool:
         """There is no other one."""
@@ -250,29 +256,14 @@ def packed(job: Job) -> bytes:
     return file.getvalue()
 
 
-# ---- processes of our own ---------------------------------------------------------------------
-
-
-
-@dataclass(slots=True)
-class Processes:
-    """A pool of so many processes, made anew where one of them dies."""
-
-    cores: int
-    executor: Executor = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.executor = self._made()
-
-    def _made(self) -> Executor:
-        from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (many runs need none)
-
-        from gibbsppl.run.processes import fresh, ignoring_ctrl_c  # noqa: PLC0415
-
-        return ProcessPoolExecutor(self.cores, mp_context=fresh(), initializer=ignoring_ctrl_c)
-
-    def renewed(self, broken: Executor) -> bool:
-        """Whether there is another executor instead of a broken one."""
-        broken.shutdown(wait=False, cancel_futures=True)
-        self.executor = self._made()
-        return True
+def crew_of(job: Job, pool: Pool | None) -> Crew:
+    """The workers of a job: those of a pool, if it can be sent there, or this process."""
+    if pool is None:
+        return Here(job)
+    try:
+        return Elsewhere(job, pool)
+    except RunError as error:
+        if pool.is_asked:
+            raise
+        say(f"gibbsppl: the chains are drawn in one process. {error}")
+        return Here(job)
