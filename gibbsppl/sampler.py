@@ -18,10 +18,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.code.program import Constants, Prepared, Program, load
@@ -37,14 +39,17 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import STATISTICS, Draws
 from gibbsppl.predict.methods import Names, Predicting
-from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for
+from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for, seconds_of
 from gibbsppl.run.engines import Engine, Interpreted
+from gibbsppl.run.pools import Wanted, pool_of
 from gibbsppl.run.recording import Types
 from gibbsppl.run.sampling import Chain, RunResult, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.settings import ARGUMENTS, Settings, checked_settings
 from gibbsppl.tempering.methods import AtPowers
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
@@ -75,8 +80,18 @@ def compiled(
 
     found = derivation_of(graph, data, {**settings, "declared": declared}, derive)
     program = load(found.facts.source, found.functions)
-    prepared = Prepared(partial(program.prepare, found.known))
+    prepared = Prepared(program, found.known)
     return Sampler(found.graph, found.known, coords, found, program, prepared, settings)
+
+
+def _restored(content: bytes) -> Sampler:
+    """The sampler that was pickled; nothing is derived."""
+    (facts, graph, known, functions, schedule), given = restored(content)
+    derivation = Derivation(facts, graph, known, lambda: schedule, functions, made=schedule)
+    declared, data, coords, settings, reading, tuned_from = given
+    program = load(facts.source, functions)
+    made = (program, Prepared(program, known), settings, reading, tuned_from)
+    return Sampler(declared, data, coords, derivation, *made)
 
 
 @methods_told(RunError, **ARGUMENTS)
@@ -98,6 +113,12 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
     settings: Settings
     reading: Reading | None = None
     tuned_from: Comparison | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = self.derivation
+        derived = (own.facts, own.graph, own.known, own.functions, own.schedule)
+        given = (self.graph, self.data, self.coords, self.settings, self.reading, self.tuned_from)
+        return _restored, (pickled((derived, given)),)
 
     @property
     def constants(self) -> Constants:
@@ -267,6 +288,8 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         threads: int | None = None,
         dtype: str | None = None,
         temper: bool | int = False,
+        cores: int | None = None,
+        executor: Executor | None = None,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -285,6 +308,10 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         ``temper=True`` makes each chain one of parallel tempering: states at powers of the
         likelihood are swapped, so that it goes from mode to mode; ``temper=8`` with so many powers
         (docs/tempering.md).
+        ``cores`` is the number of processes that chains are drawn in, by default as many as there
+        are cores and chains if the run has work for them, by a count of its operations. Any
+        ``executor`` of `concurrent.futures` will do, such as that of a cluster. Draws are the same
+        whoever makes them.
         Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
         reports the rest, which ``draws.interrupted`` does too.
         """
@@ -294,6 +321,7 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
                 "variable, and keep= at least one name."
             )
         asked = asked_for(backend, threads, dtype)
+        wanted = Wanted(cores, executor)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence, sweeps = seed_sequence(seed), chains * (warmup + draws * thin)
         how: dict[str, Any] = {"draws": draws, "warmup": warmup, "thin": thin, "keep": keep}
@@ -301,13 +329,17 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         if temper is False:
             engine, starts, started = self._started(asked, sweeps, keep, chains, sequence, init)
             own = (self.program, self.prepared)
-            result = run(*own, starts, engine=engine, types=self.types, **how)
+            seconds = nan if threads else self._seconds(engine, sweeps)
+            with pool_of(wanted, chains, seconds) as pool:
+                result = run(*own, starts, engine=engine, types=self.types, pool=pool, **how)
         else:
             from gibbsppl.tempering.sampling import hot, tempered_run  # noqa: PLC0415  (if asked)
 
             starts, notes = self.initial_states(chains, sequence, init)
             given, model = init is not None, hot(self, compiled)
-            result, made = tempered_run(model, starts, temper, asked, how, given)
+            with pool_of(wanted, chains, nan) as pool:
+                how["pool"] = pool
+                result, made = tempered_run(model, starts, temper, asked, how, given)
             started = self._told(sequence, made, notes)
         return self.as_draws(result, started)
 
@@ -321,6 +353,10 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         engine = engine_for(asked, numpy, loops, sweeps, worth)
         starts, notes = self._starts(chains, sequence, init, engine)
         return engine, starts, self._told(sequence, engine.attributes, notes)
+
+    def _seconds(self, engine: Engine, sweeps: int) -> float:
+        """About the seconds of so many sweeps by an engine; NaN if not known."""
+        return seconds_of(engine, self.loops, sweeps, self.derivation.worth)
 
     @staticmethod
     def _told(

@@ -27,6 +27,10 @@ AT_VALUES = Kind(
     lambda value: BY_NAME.fits(value) or DRAWS.fits(value),
     "a dict from the names of latent variables to values, or draws, as sample() returns them",
 )
+EXECUTOR = Kind(
+    lambda value: callable(getattr(value, "submit", None)) and hasattr(value, "shutdown"),
+    "an executor of concurrent.futures, such as client.get_executor() of Dask",
+)
 OF_FITS = {
     **dict.fromkeys(("starts", "sweeps"), COUNT),
     "warmup": COUNT.or_none(),
@@ -46,6 +50,8 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "init": STARTS.or_none(),
         "keep": NAMES.or_none(),
         "threads": COUNT.or_none(),
+        "cores": COUNT.or_none(),
+        "executor": EXECUTOR.or_none(),
         "temper": COUNT.or_truth(),
         "progress": TRUTH,
     },

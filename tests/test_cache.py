@@ -11,8 +11,9 @@ import sympy as sp
 
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.algebra.supports import POSITIVE
-from gibbsppl.cache import derivation, fingerprint, folder, packing, unpacking
+from gibbsppl.cache import derivation, fingerprint, folder
 from gibbsppl.code.worth import NEVER, Worth
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.families.rows import Family, Parameter
@@ -219,9 +220,7 @@ def test_expressions_are_kept_as_they_are():
         sp.Pow(x**2, sp.Rational(1, 2), evaluate=False), x - y, Array("x", positive=True)[Dim("t")],
     )  # fmt: skip
 
-    assert [sp.srepr(e) for e in unpacking.unpacked(packing.packed(every))] == [
-        sp.srepr(e) for e in every
-    ]
+    assert [sp.srepr(e) for e in restored(pickled(every))] == [sp.srepr(e) for e in every]
 
 
 def test_what_was_kept_passes_its_checks(place, derived):

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+import signal
 import sys
 import time
 
@@ -259,40 +260,57 @@ def test_an_initial_value_that_is_not_finite_is_refused():
         run(WALK, CONSTANTS, bad, draws=1, warmup=0)
 
 
-def interrupted_after(sweeps, chains, draws=100):
-    body = f's["a"] = rng.normal()\nc["n"] += 1\nif c["n"] > {sweeps}: raise KeyboardInterrupt'
+def interrupted_after(sweeps, chains, *, stops="signal.raise_signal(signal.SIGINT)", warmup=10):
+    """A run of a long walk in which Ctrl-C is pressed in a sweep, counted through all chains."""
+    body = f'import signal\ns["a"] = rng.normal()\nc["n"] += 1\nif c["n"] in {sweeps}: {stops}'
     given = [Chain({"a": 0.0}, r) for r in streams(3, chains)]
-    return run(program_with(body, steps=("a",)), {"n": 0}, given, draws=draws, warmup=10)
+    program = program_with(body, steps=("a",))
+    return run(program, {"n": 0}, given, draws=300_000, warmup=warmup)
 
 
-def test_ctrl_c_keeps_the_chains_that_are_finished():
-    result = interrupted_after(110 * 2 + 50, chains=4)
+def test_ctrl_c_keeps_what_every_chain_has_drawn_and_says_so(capsys):
+    result = interrupted_after([20_000], chains=2)
 
-    assert result.values["a"].shape == (2, 100)
-    assert [c.sweep for c in result.chains] == [110, 110]
-    note = "stopped by the user in chain 2 (of 0 to 3); the 2 finished before it are kept, "
-    note += "100 draws each"
-    assert result.interrupted == note
-    assert same(result.values, run_uninterrupted(2))
-
-
-def test_ctrl_c_in_the_first_chain_keeps_the_draws_so_far():
-    result = interrupted_after(60, chains=4)
-
-    assert result.values["a"].shape == (1, 50)
-    assert "its first 50 of 100 draws are kept" in result.interrupted
-    assert same(result.values, {"a": run_uninterrupted(1)["a"][:, :50]})
-    assert len(result.chains) == 1
+    (chains, draws), wanted = result.values["a"].shape, 300_000
+    assert (chains, 0 < draws < wanted) == (2, True)
+    told = f"stopped by the user; the first {draws} of {wanted} draws of each chain are kept"
+    assert result.interrupted == told
+    assert capsys.readouterr().err == f"gibbsppl: {told}\n"
+    walk = program_with('s["a"] = rng.normal()', steps=("a",))
+    expected = run(walk, {}, [Chain({"a": 0.0}, r) for r in streams(3, 2)], draws=draws, warmup=10)
+    assert same(result.values, expected.values)
 
 
-def test_ctrl_c_before_the_first_draw_stops_the_program():
-    said = "in chain 0 .of 0 to 1., after 5 of 10 sweeps of its warm-up; no draw is kept"
+def test_a_chain_that_ctrl_c_has_stopped_goes_on_as_if_it_had_not():
+    stopped = interrupted_after([20_000], chains=1)
+    draws = stopped.values["a"].shape[1]
+    walk = program_with('s["a"] = rng.normal()', steps=("a",))
+    more = run(walk, {}, stopped.chains, draws=50, warmup=0)
+    (start,) = [Chain({"a": 0.0}, r) for r in streams(3, 1)]
+    whole = run(walk, {}, [start], draws=draws + 50, warmup=10)
+
+    np.testing.assert_array_equal(more.values["a"][0], whole.values["a"][0, draws:])
+
+
+def test_a_second_ctrl_c_stops_in_the_midst_of_a_sweep():
+    result = interrupted_after([20_000, 20_001], chains=4)
+
+    assert result.interrupted.startswith("stopped by the user; the first ")
+    assert np.isfinite(result.values["a"]).all()
+    assert {c.sweep > 0 for c in result.chains} == {True}
+
+
+@pytest.mark.parametrize("stops", ["signal.raise_signal(signal.SIGINT)", "raise KeyboardInterrupt"])
+def test_ctrl_c_before_the_first_draw_stops_the_program(stops):
+    said = "after .* of 300000 sweeps of the warm-up of 2 chains; no draw is kept"
     with pytest.raises(KeyboardInterrupt, match=said):
-        interrupted_after(5, chains=2)
+        interrupted_after([5], chains=2, stops=stops, warmup=300_000)
 
 
-def run_uninterrupted(chains):
-    return interrupted_after(10**9, chains).values
+def test_the_handler_of_signals_is_as_it_was_after_a_run():
+    before = signal.getsignal(signal.SIGINT)
+    interrupted_after([20_000], chains=1)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_seeds_of_all_kinds_are_accepted_and_their_use_is_plain():
@@ -328,7 +346,7 @@ def test_progress_is_shown_on_a_terminal_only(capsys, monkeypatch):
     run(WALK, CONSTANTS, starts(2), draws=50, warmup=50, progress=False)
     assert capsys.readouterr().err == ""
     run(WALK, CONSTANTS, starts(2), draws=50, warmup=50)
-    assert "chain 0, warm-up" in capsys.readouterr().err
+    assert "2 chains, sampling" in capsys.readouterr().err
 
 
 def test_a_sweep_costs_little_more_than_in_a_loop_written_by_hand():

@@ -2,7 +2,6 @@
 
 - `fingerprint`: a digest of all that a derivation follows from, or that there is none
 - `folder`: files by digest, written whole, bounded in number and size
-- `packing` and `unpacking`: values as bytes and back, rows of tables by their names
 - `derivation`: what was derived of a model, at once or when asked for
 
 `gibbsppl.runtime.cache_folder` says where; docs/sampling.md says more.

@@ -7,14 +7,15 @@ its steps, which a run does not need.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.cache import folder
 from gibbsppl.cache.fingerprint import fingerprint
-from gibbsppl.cache.unpacking import unpacked
 from gibbsppl.code.worth import Worth
 from gibbsppl.initial.drawn_from import DrawnFrom
 from gibbsppl.model.evaluation import Values
@@ -126,19 +127,15 @@ def derivation_of(
 
 def _keeping(key: bytes, found: Derivation, data: Values) -> Callable[[Facts], None]:
     """A function that keeps facts of a derivation, its arrays that are no data and its schedule."""
-    from gibbsppl.cache.packing import packed  # noqa: PLC0415  (only after a derivation)
-
     own = {n: None if a is data.get(n) else a for n, a in found.known.items()}
-    return partial(_keep, key, own, packed(found.schedule))
+    return partial(_keep, key, own, _packed(found.schedule))
 
 
 def _keep(
     key: bytes, own: Mapping[str, Any], schedule: bytes | None, facts: Facts
 ) -> None:
     """Keep a derivation."""
-    from gibbsppl.cache.packing import packed  # noqa: PLC0415  (only where something is new)
-
-    content = packed((facts, own, schedule))
+    content = _packed((facts, own, schedule))
     if content is not None:
         folder.write(key, content)
 
@@ -148,14 +145,14 @@ def _restored(
 ) -> Derivation | None:
     """The derivation that was kept; None if it cannot be read."""
     try:
-        facts, own, schedule = unpacked(content)
+        facts, own, schedule = restored(content)
         known = {n: data[n] if a is None else a for n, a in own.items()}
     except Exception:  # noqa: BLE001  (whatever is wrong with a file, a derivation replaces it)
         return None
 
     def make() -> Schedule:
         try:
-            found: Schedule = unpacked(schedule)
+            found: Schedule = restored(schedule)
         except Exception:  # noqa: BLE001
             return derive().schedule
         return found
@@ -163,3 +160,11 @@ def _restored(
     limited = replace(graph, potentials=(*graph.potentials, *facts.limits))
     keep = partial(_keep, key, own, schedule)
     return Derivation(facts, limited, known, make, {}, keep=keep)
+
+
+def _packed(value: object) -> bytes | None:
+    """The bytes of a value; None if it has none, as functions of the user's."""
+    try:
+        return pickled(value)
+    except (pickle.PicklingError, AttributeError, TypeError, RecursionError):
+        return None

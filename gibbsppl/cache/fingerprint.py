@@ -31,7 +31,7 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.families.rows import Family
 
 # Counted up where what is kept of a derivation changes.
-FORMAT = 3
+FORMAT = 4
 
 # Values with a content that their text tells whole.
 _PLAIN = {type(None), bool, int, float, str, bytes}

@@ -155,6 +155,10 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         f"{DEVIANCE} and {PENALTY}",
     )  # fmt: skip
     run_options.add_argument(
+        "--cores", type=_count,
+        help="processes to draw chains in (default: all cores, if there is work for them)",
+    )  # fmt: skip
+    run_options.add_argument(
         "--tune", action="store_true",
         help="draw by the best of several variants of the sampler, found by pilot runs",
     )  # fmt: skip
@@ -193,6 +197,7 @@ def run(options: argparse.Namespace) -> int:
         thin=options.thin,
         init=inits,
         keep=_kept(sampler, options, recorded, told),
+        cores=options.cores,
         progress=not options.quiet,
     )
     told = tuple(n for n in told or drawn if n in drawn) or tuple(drawn)

@@ -23,6 +23,7 @@ from gibbsppl.code.arrays.statements import (
     spans_of,
 )
 from gibbsppl.code.arrays.sweeps import Sweep, every, made_by
+from gibbsppl.code.operations import counted
 from gibbsppl.code.worth import Worth
 from gibbsppl.runtime.kernel_costs import COSTS, Cost
 
@@ -45,7 +46,9 @@ def worth_of(sweep: Sweep, sizes: Mapping[str, int]) -> Worth:
     work = _Costs(sizes, counts)
     saved = sum(work.saved(s, 1) for s in sweep.statements)
     lines = sum(1 for _ in every(sweep.every))
-    return Worth(saved, COMPILING + A_LINE * lines)
+    counted_in = counted(sweep, sizes)
+    operations = sum(w.operations.at(counted_in.sizes) for w in counted_in.steps.values())
+    return Worth(saved, COMPILING + A_LINE * lines, operations)
 
 
 @dataclass(frozen=True, slots=True)

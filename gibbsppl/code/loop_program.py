@@ -140,6 +140,12 @@ class LoopProgram:
         """The program of a sweep for data."""
         return cls(sweep, data, {d.name: n for d, n in sizes.items()})
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The program ready to run: what has been made of data, and not how it is made."""
+        made = {"module": self.module, "_prepared": self._prepared}
+        ready = {"sweep_value": replace(self.sweep_value, tables=()), "data": {}, "others": None}
+        return {**self.__dict__, **ready, "with_numbers": ready["sweep_value"], **made}
+
     @cached_property
     def module(self) -> LoopModule:
         """The text of the loops, and the order of their arguments."""

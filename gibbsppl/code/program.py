@@ -46,22 +46,28 @@ State = dict[str, Any]
 Constants = Mapping[str, Any]
 
 
+@dataclass(frozen=True, eq=False)
 class Prepared(Mapping[str, Any]):
     """The constants of a program, made of data when they are first looked at.
 
     Loops need few of them or none, and have what they read sorted in their own way.
 
-    >>> Prepared(lambda: {"total": 3})["total"]
+    >>> source = "def prepare(data): return {'total': sum(data['y'])}"
+    >>> program = load(source + chr(10) + "sweep = deterministics = None; STEPS = ()")
+    >>> Prepared(program, {"y": [1, 2]})["total"]
     3
     """
 
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        self._make = make
+    program: Program
+    data: Mapping[str, Any]
 
     @cached_property
     def made(self) -> dict[str, Any]:
         """The constants."""
-        return self._make()
+        return self.program.prepare(self.data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Prepared, (self.program, self.data)
 
     def __getitem__(self, name: str) -> Any:
         return self.made[name]

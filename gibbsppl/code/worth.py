@@ -14,17 +14,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+# Seconds that loops take for an operation.
+AN_OPERATION = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The seconds that each sweep in loops saves, and those that compiling takes."""
+    """The seconds that each sweep in loops saves, and those that compiling takes.
+
+    ``operations`` are those of a sweep, NaN where they cannot be counted.
+    """
 
     saved: float
     compiling: float
+    operations: float = math.nan
 
     def pays(self, sweeps: int) -> bool:
         """Whether so many sweeps in loops save more than compiling them takes."""
         return sweeps * self.saved > self.compiling
+
+    def seconds(self, sweeps: int, *, in_loops: bool) -> float:
+        """About the seconds that so many sweeps take, by their operations; NaN if not known."""
+        return sweeps * (self.operations * AN_OPERATION + (0.0 if in_loops else self.saved))
 
 
 # Of a sweep that cannot be carried out in loops.

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, dims_of, mentions
 from gibbsppl.algebra.functions import Expit, LogGammaP, Softplus
+from gibbsppl.algebra.pickling import no_row_of
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.model.evaluation import evaluate
 
@@ -45,6 +47,16 @@ class Transform:
     ends: tuple[Expr, Expr]
     increasing: Callable[[Expr], bool] = lambda _c: True
     is_exponential: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self not in TRANSFORMS:
+            raise no_row_of("transforms", self.name)
+        return transform_at, (TRANSFORMS.index(self),)
+
+
+def transform_at(number: int) -> Transform:
+    """A row of the table of transforms."""
+    return TRANSFORMS[number]
 
 
 POWER = Transform(

@@ -22,6 +22,7 @@ import numpy as np
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.arguments import is_no_text, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import check_complete
@@ -65,6 +66,14 @@ class Declared:
     deterministics: list[Deterministic] = field(default_factory=list)
 
 
+def _restored(kind: type[Model], content: bytes) -> Model:
+    """The model that was pickled."""
+    model = kind.__new__(kind)
+    model.__dict__ |= restored(content)
+    return model
+
+
+
 @methods_told(ModelError)
 class Model:
     """A model under declaration, used as a context manager.
@@ -96,6 +105,9 @@ class Model:
         self._sized: set[str] = set()
         for dim, labels in (coords or {}).items():
             self.add_dim(dim, labels)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), pickled(self.__dict__))
 
     def __enter__(self) -> Self:
         _OPEN.set((*_OPEN.get(), self))

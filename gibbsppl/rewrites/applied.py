@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 
@@ -120,6 +121,14 @@ def _statement(facts: Facts, rule: Rule, auxiliary: Auxiliary) -> tuple[Statemen
     return statement, variable
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _DensityRow(Family):
+    """A row that stands in no table: it is made again where it is read."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return density_row, (self.support(()), self.event)
+
+
 def density_row(support: Support, event: int = 0) -> Family:
     """A row without a name: a distribution that is given by its log density and support alone.
 
@@ -130,7 +139,7 @@ def density_row(support: Support, event: int = 0) -> Family:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _density_row(support: Support, event: int) -> Family:
-    return Family(
+    return _DensityRow(
         name="",
         parameters={"log": Parameter()},
         support=lambda _event, **_: support,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -29,6 +30,7 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.functions import Below, Where
 from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.pickling import no_row_of
 from gibbsppl.algebra.polynomials import factored
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import Support
@@ -264,6 +266,20 @@ class Rule:
     head: Head = ()
     proposes: bool = False
     spares_rejection: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from gibbsppl.rewrites import RULES  # noqa: PLC0415  (made of these rows)
+
+        if self not in RULES:
+            raise no_row_of("rewrites", self.name)
+        return rule_at, (RULES.index(self),)
+
+
+def rule_at(number: int) -> Rule:
+    """A row of the table of rules."""
+    from gibbsppl.rewrites import RULES  # noqa: PLC0415  (made of these rows)
+
+    return RULES[number]
 
 
 def of_terms(

@@ -28,6 +28,9 @@ TYPES = ("float64", "float32")
 # What is used where nothing is asked.
 VARIABLE = "GIBBSPPL_BACKEND"
 
+# Sweeps that are no work for several processes, whatever the model.
+FEW = 1000
+
 MISSING = 'Numba is not installed, which {} needs: pip install "gibbsppl[fast]", or leave {}= out.'
 NOT_COMPILED = (
     "No compiled sweep has this part: leave {}= out, or ask for backend='numpy', which has it."
@@ -118,6 +121,22 @@ def engine_for(
         say(f'gibbsppl: {sweeps} sweeps would be faster compiled: pip install "gibbsppl[fast]".')
         return numpy()
     return Compiled(made())
+
+
+def seconds_of(
+    engine: Engine,
+    lowered: Callable[[str], LoopProgram],
+    sweeps: int,
+    worth: Callable[[Callable[[], Worth]], Worth],
+) -> float:
+    """About the seconds of so many sweeps by an engine, by their operations; NaN if not known.
+
+    Fewer sweeps than `FEW` are not looked at: counting would take longer than they do.
+    """
+    if sweeps < FEW:
+        return 0.0
+    found = worth(lambda: _worth_of(lambda: lowered(TYPES[0])))
+    return found.seconds(sweeps, in_loops=isinstance(engine, Compiled))
 
 
 def _worth_of(lowered: Callable[[], LoopProgram]) -> Worth:

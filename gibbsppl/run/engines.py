@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -48,8 +49,8 @@ class Engine(Protocol):
         A sweep that ``is_whole`` carries out the deferred steps, too.
         """
 
-    def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
-        """Record draws of chain ``number``, as many as one call does; how many these were."""
+    def draws(self, chain: Chain, recorder: Recorder, thin: int) -> int:
+        """Record draws of a chain, as many as one call does; how many these were."""
 
     def looked(self, chain: Chain) -> Mapping[str, Any]:
         """Make one whole sweep of a chain, in place; the quantities of the model after it."""
@@ -79,13 +80,12 @@ class Interpreted:
         advance(self.program, self.constants, chain, deferred=None if is_whole else ())
         return 1
 
-    def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
+    def draws(self, chain: Chain, recorder: Recorder, thin: int) -> int:
         """One draw."""
         if thin > 1:
             advance(self.program, self.constants, chain, thin - 1, ())
-        named = recorder.deferred_in(recorder.drawn + 1)
-        advance(self.program, self.constants, chain, 1, named)
-        recorder.store(number, chain.state)
+        advance(self.program, self.constants, chain, 1, recorder.deferred())
+        recorder.store(chain.state)
         return 1
 
     def looked(self, chain: Chain) -> Mapping[str, Any]:
@@ -117,6 +117,9 @@ class Compiled:
     a_call: float = 1.0
     _runner: Runner | None = field(default=None)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.loops,)  # (functions are compiled, or read, where they are called)
+
     @property
     def attributes(self) -> Mapping[str, Any]:
         """The name of the back end."""
@@ -146,17 +149,18 @@ class Compiled:
         self._put_back(chain, arrays, count)
         return found
 
-    def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
+    def draws(self, chain: Chain, recorder: Recorder, thin: int) -> int:
         """As many draws as take about a tenth of a second."""
         outputs = self.loops.outputs()
         arrays = self.loops.arrays_of(chain.state)
-        left = recorder.size[1] - recorder.drawn
-        deferred = recorder.deferred_in(recorder.drawn + 1)
-        if left > 1 and deferred != recorder.deferred_in(recorder.size[1]):
-            left -= 1  # (the last draw is made by a call of its own)
-        count = max(1, min(int(self.a_call / thin), left))
         plain = {n: a for n, a in arrays.items() if not n.startswith("~")}
-        records = recorder.places(number, chain.state | plain, plain | outputs, count)
+        places = partial(recorder.places, chain.state | plain, plain | outputs)
+        places(0)  # (from here on it is known how many there is room for)
+        left, deferred = recorder.left, recorder.deferred()
+        if left > 1 and deferred != recorder.deferred(left):
+            left -= 1  # (the last draw of a run is made by a call of its own)
+        count = max(1, min(int(self.a_call / thin), left))
+        records = places(count)
         recorded = Recorded(count, thin, outputs, records, deferred)
         self._timed(self.record(chain, arrays, recorded), count * thin)
         self._put_back(chain, arrays, count * thin)
@@ -222,6 +226,9 @@ class Threaded(Compiled):
     _functions: Any = field(default=None)
     _parts: Any = field(default=None)
     _pool: Any = field(default=None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Threaded, threads=self.threads), (self.loops,)
 
     @property
     def attributes(self) -> Mapping[str, Any]:

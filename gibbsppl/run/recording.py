@@ -1,7 +1,7 @@
 """The recording of draws: the stored variables, the memory needed, and the arrays.
 
 Comes in: a program, a state, the names to keep, the integer types of what is known to be whole.
-Goes out: arrays with axes (chain, draw, ...).
+Goes out: arrays of the draws of one chain.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from gibbsppl.runtime.tuning import move_with_rate
 from gibbsppl.runtime.walks import Walk
 
 Array = NDArray[Any]
-Aimed = list[tuple[Array, str]]
 # The integer types of variables and quantities of whole numbers, by name.
 Types = Mapping[str, DTypeLike]
 
@@ -120,27 +119,18 @@ def walks_of(program: Program, state: State) -> dict[str, Walk | Trajectory]:
     return {name: state["~" + name] for name in program.walks if "~" + name in state}
 
 
-@dataclass(slots=True)
-class Recorder:
-    """Arrays being filled with draws, one chain after the other.
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """The variables that a run records, of how many draws of each chain, in which types.
 
-    They are allocated at the first draw: a start given as a whole number says nothing of its kind.
-    ``types``: the types of what is known to be whole; ``lost``: the first variable of which a
-    draw is not what was recorded, as the type of its array does not hold it.
-    ``rates``: statistics of moves by step and field, each the mean since the draw before.
+    ``types``: the types of what is known to be whole.
     """
 
     program: Program
     constants: Constants
     names: tuple[str, ...]
-    size: tuple[int, int]
+    draws: int
     types: Types = field(default_factory=dict)
-    values: dict[str, Array] = field(default_factory=dict)
-    drawn: int = 0
-    from_state: Aimed = field(default_factory=list)
-    derived: Aimed = field(default_factory=list)
-    lost: str | None = None
-    rates: dict[tuple[str, str], Array] = field(default_factory=dict)
 
     def deferred_in(self, draw: int) -> tuple[str, ...]:
         """The deferred steps that the sweep of a draw (1 is the first) carries out.
@@ -150,77 +140,121 @@ class Recorder:
         """
         if not self.program.deferred:
             return ()
-        is_last = draw == self.size[1]
+        is_last = draw == self.draws
         return tuple(self.program.deferred) if is_last else self.program.needed_for(self.names)
 
-    def store(self, number: int, state: State) -> None:
-        """Add the state as the next draw of chain ``number``."""
-        if self.drawn == 0:
-            self._aim(number, state)
+    def recorder(self, first: int, most: int, limit: int | None = None) -> Recorder:
+        """A recorder of the draws from ``first`` (0 is that of the run) to below ``most``.
+
+        It has no room for more draws than take ``limit`` bytes, unless one does.
+        """
+        return Recorder(self, first, most - first, limit)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Arrays being filled with some draws of a chain, from the draw number ``first`` on.
+
+    They are allocated at the first draw: a start given as a whole number says nothing of its kind.
+    ``lost``: the first variable of which a draw is not what was recorded, as the type of its array
+    does not hold it. ``rates``: statistics of moves by step and field, each the mean since the draw
+    before.
+    """
+
+    recording: Recording
+    first: int
+    room: int
+    limit: int | None = None
+    values: dict[str, Array] = field(default_factory=dict)
+    drawn: int = 0
+    from_state: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+    lost: str | None = None
+    rates: dict[tuple[str, str], Array] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        """The number of draws that there is room for."""
+        return self.room - self.drawn
+
+    def deferred(self, after: int = 1) -> tuple[str, ...]:
+        """The deferred steps in the sweep of the draw so many after the ones recorded."""
+        return self.recording.deferred_in(self.first + self.drawn + after)
+
+    def store(self, state: State) -> None:
+        """Add the state as the next draw."""
+        if not self.values:
+            self._allocate(state)
+        program = self.recording.program
         self._put(self.from_state, state)
         if self.derived:
-            self._put(self.derived, self.program.deterministics(state, self.constants))
-        if self.program.walks:
-            self._store_rates(number, state)
+            self._put(self.derived, program.deterministics(state, self.recording.constants))
+        if program.walks:
+            self._store_rates(state)
         self.drawn += 1
 
-    def places(
-        self, number: int, state: State, arrays: Mapping[str, Array], draws: int
-    ) -> list[Array]:
-        """Where the next draws of chain ``number`` go, for each array; nowhere if it is not kept.
+    def places(self, state: State, arrays: Mapping[str, Array], draws: int) -> list[Array]:
+        """Where the next draws go, for each array; nowhere if it is not kept.
 
         Whoever fills them says how many draws there are now.
         """
-        if self.drawn == 0:
-            self._aim(number, state)
+        if not self.values:
+            self._allocate(state)
         following = slice(self.drawn, self.drawn + draws)
-        return [self._place(name, a)[number, following] for name, a in arrays.items()]
+        return [self._place(name, a)[following] for name, a in arrays.items()]
+
+    def recorded(self) -> tuple[dict[str, Array], dict[tuple[str, str], Array]]:
+        """The draws so far, and the statistics of moves."""
+        values = {name: array[: self.drawn] for name, array in self.values.items()}
+        return values, {move: array[: self.drawn] for move, array in self.rates.items()}
 
     def _place(self, name: str, array: Array) -> Array:
         """Where the draws of an array go, or the statistics of a move."""
         if (move := move_with_rate(name)) is not None:
             return self._rates_of(*move)
         found = self.values.get(name)
-        return np.empty((self.size[0], 0, *array.shape), array.dtype) if found is None else found
+        return np.empty((0, *array.shape), array.dtype) if found is None else found
 
-    def _put(self, aimed: Aimed, values: Mapping[str, Any]) -> None:
-        for array, name in aimed:
-            if name in self.types:
-                self._put_whole(array, name, np.asarray(values[name]))
+    def _put(self, names: tuple[str, ...], values: Mapping[str, Any]) -> None:
+        for name in names:
+            if name in self.recording.types:
+                self._put_whole(self.values[name], name, np.asarray(values[name]))
             else:
-                array[self.drawn] = values[name]
+                self.values[name][self.drawn] = values[name]
 
     def _put_whole(self, array: Array, name: str, value: Array) -> None:
         array[self.drawn] = value
         if array.dtype != value.dtype and (array[self.drawn] != value).any():
             self.lost = self.lost or name
 
-    def _store_rates(self, number: int, state: State) -> None:
-        for name, walk in walks_of(self.program, state).items():
+    def _store_rates(self, state: State) -> None:
+        for name, walk in walks_of(self.recording.program, state).items():
             for what, value in walk.taken().items():
-                self._rates_of(name, what)[number, self.drawn] = value
+                self._rates_of(name, what)[self.drawn] = value
 
     def _rates_of(self, step: str, what: str) -> Array:
-        """A statistic of a move in all chains."""
+        """A statistic of a move."""
         if (step, what) not in self.rates:
-            self.rates[step, what] = np.full(self.size, np.nan)
+            self.rates[step, what] = np.full(self.room, np.nan)
         return self.rates[step, what]
 
-    def _aim(self, number: int, state: State) -> None:
-        """Find the array that each name goes to in this chain."""
-        self.from_state, self.derived = [], []
-        found = self.program.deterministics(state, self.constants) | state
-        for name in self.names:
-            value = np.asarray(found[name])
-            if name not in self.values:
-                kind = self.types.get(name, value.dtype)
-                self.values[name] = np.empty((*self.size, *value.shape), kind)
-            aimed = self.from_state if name in state else self.derived
-            aimed.append((self.values[name][number], name))
+    def _allocate(self, state: State) -> None:
+        """Make arrays for the draws, and find which are of the state."""
+        program, names = self.recording.program, self.recording.names
+        found = program.deterministics(state, self.recording.constants) | state
+        arrays = {name: np.asarray(found[name]) for name in names}
+        kinds = {n: np.dtype(self.recording.types.get(n, a.dtype)) for n, a in arrays.items()}
+        if self.limit is not None:
+            one = sum(a.size * kinds[n].itemsize for n, a in arrays.items())
+            self.room = max(1, min(self.room, self.limit // max(one, 1)))
+        self.values = {n: np.empty((self.room, *a.shape), kinds[n]) for n, a in arrays.items()}
+        self.from_state = tuple(n for n in names if n in state)
+        self.derived = tuple(n for n in names if n not in state)
 
     def fault(self, start: int) -> str | None:
         """What is wrong with the draws of the state from ``start`` on; None if nothing is."""
-        for array, name in self.from_state:
+        for name in self.from_state:
+            array = self.values[name]
             if array.dtype.kind == "f" and not np.isfinite(array[start : self.drawn]).all():
                 return f"{name}: found draws not finite."
         if self.lost:

@@ -20,22 +20,19 @@ Comes in: a ``Program``, its constants, one ``Chain`` per chain at its initial s
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
-from functools import partial
-from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from gibbsppl.code.program import Constants, Program
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, counted
 from gibbsppl.run.chains import (
-    FAILURES,
     Chain,
     Seed,
     advance,
-    failure_of,
     not_finite,
     seed_sequence,
     streams,
@@ -44,16 +41,18 @@ from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.progress import Report, reporting, say
 from gibbsppl.run.recording import (
     Array,
-    Recorder,
+    Recording,
     Types,
     bytes_needed,
     check_memory,
     kept_of,
     large,
     left_out_told,
-    walks_of,
 )
-from gibbsppl.runtime import moves
+from gibbsppl.run.segments import Job, Position, Segment
+from gibbsppl.run.stopping import Stop, ctrl_c
+from gibbsppl.run.stores import InMemory, Store
+from gibbsppl.run.workers import Crew, Lost, Pool, crew_of
 
 __all__ = [
     "Chain",
@@ -68,19 +67,18 @@ __all__ = [
 ]
 
 LIMIT_BYTES = 4 << 30
-_SWEEPS_BETWEEN_CHECKS = 100
-_SECONDS_BETWEEN_REPORTS = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunResult:
     """The result of a run: draws by name with axes (chain, draw, ...), and the final chains.
 
-    ``seconds`` are those of warm-up and of sampling. ``interrupted`` says what Ctrl-C left out,
-    ``None`` after a whole run; the last of ``chains`` is then where it was last checked. ``rates``
-    are statistics of moves, by step and field, with axes (chain, draw): the share of accepted
-    steps, say. In a chain that ended, all variables belong together; in one that was stopped, those
-    of deferred steps that were not recorded have old values, which no draw reads.
+    ``seconds`` are those of warm-up and of sampling, of all chains. ``interrupted`` says what is
+    missing after Ctrl-C, or of chains whose worker has died; ``None`` after a whole run. Of
+    ``chains``, each is where it was stopped. ``rates`` are statistics of moves, by step and field,
+    with axes (chain, draw): the share of accepted steps, say. In a chain that ended, all variables
+    belong together; in one that was stopped, those of deferred steps that were not recorded have
+    old values, which no draw reads.
     ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
     one for each draw.
     """
@@ -109,6 +107,7 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     engine: Engine | None = None,
     progress: bool = True,
     limit_bytes: int = LIMIT_BYTES,
+    pool: Pool | None = None,
 ) -> RunResult:
     """The draws of each chain, every ``thin`` sweeps after ``warmup`` sweeps; ``chains`` are kept.
 
@@ -127,11 +126,13 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
         _check_initial(program, chains)
         if told := left_out_told(left, needed):
             say(f"gibbsppl: {told}")
-        recorder = Recorder(program, constants, names, (len(chains), draws), types or {})
-        with reporting(len(chains) * (warmup + draws * thin), "sweeps", wanted=progress) as report:
-            own: Engine = engine or Interpreted(program, constants)
-            runner = _Run(program, constants, own, recorder, warmup, thin, report)
-            result = runner.all_chains(chains)
+    recording = Recording(program, constants, names, draws, types or {})
+    job = Job(engine or Interpreted(program, constants), recording, warmup, thin)
+    with reporting(len(chains) * job.sweeps, "sweeps", wanted=progress) as report, ctrl_c() as stop:
+        store = InMemory((len(chains), draws))
+        positions = [Position.of(c) for c in chains]
+        runner = _Run(job, positions, crew_of(job, pool), store, stop, report)
+        result = runner.carried_out()
     return replace(result, left_out=told)
 
 
@@ -153,115 +154,108 @@ def _check_initial(program: Program, chains: Sequence[Chain]) -> None:
 
 @dataclass(slots=True)
 class _Run:
-    """A run under way: where its draws go and the last state known to be good."""
+    """A run under way: how far each chain has come, and where its draws go."""
 
-    program: Program
-    constants: Constants
-    engine: Engine
-    recorder: Recorder
-    warmup: int
-    thin: int
+    job: Job
+    positions: list[Position]
+    crew: Crew
+    store: Store
+    stop: Stop
     report: Report | None
-    good: Chain | None = None
-    checked: int = 0
-    done: int = 0
-    next_report: float = 0.0
-    recorded_after: int = 0  # (the sweeps before the first of the draws)
     seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    drawn: list[int] = field(default_factory=list)  # (what the store has, of each chain)
+    lost: dict[int, Lost] = field(default_factory=dict)
 
-    def all_chains(self, starts: Sequence[Chain]) -> RunResult:
-        """Each chain in turn; Ctrl-C ends the run but loses nothing that is whole."""
-        ended: list[Chain] = []
-        interrupted = None
+    def __post_init__(self) -> None:
+        self.drawn = [p.drawn for p in self.positions]
+
+    def carried_out(self) -> RunResult:
+        """Segments of all chains, until each has all its draws; Ctrl-C ends the run before."""
+        under_way: dict[Future[Any], int] = {}
         try:
-            for number, start in enumerate(starts):
-                self.recorder.drawn = 0
-                ended.append(self.one_chain(number, copy.deepcopy(start)))
-        except KeyboardInterrupt:
-            if not ended and not self.recorder.drawn:
-                raise KeyboardInterrupt(self.nothing_kept(len(starts))) from None
-            interrupted = self.salvaged(ended, len(starts))
+            while True:
+                self.submit(under_way)
+                if not under_way:
+                    break
+                for done in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    number = under_way.pop(done)
+                    self.take(number, self.crew.outcome(number, done))
+        except KeyboardInterrupt:  # (in the midst of a sweep)
+            self.stop.asked = True
+            for position in self.positions:
+                position.chain = position.good or position.chain
+        return self.result()
+
+    def submit(self, under_way: dict[Future[Any], int]) -> None:
+        """Have a segment of each chain carried out that waits, unless the run is to stop."""
+        busy = set(under_way.values())
+        for number in self.unfinished():
+            if self.stop or number in busy or number in self.lost:
+                continue
+            if self.crew.is_free(number, len(under_way)):
+                most = self.job.recording.draws
+                under_way[self.crew.submit(number, self.positions[number], most)] = number
+
+    def unfinished(self) -> list[int]:
+        """The chains that have not all their draws."""
+        draws = self.job.recording.draws
+        return [n for n, drawn in enumerate(self.drawn) if drawn < draws]
+
+    def take(self, number: int, segment: Segment | Lost | None) -> None:
+        """Keep what a segment has recorded, and tell how far the run is."""
+        if segment is None:
+            return
+        if isinstance(segment, Lost):
+            self.lost[number] = segment
+            return
+        self.positions[number] = segment.position
+        self.store.put(number, segment)
+        self.drawn[number] = segment.position.drawn
+        for k, seconds in enumerate(segment.seconds):
+            self.seconds[k] += seconds
+        if self.report is not None:
+            done = sum(p.chain.sweep - p.before for p in self.positions)
+            warm = all(p.is_warm for p in self.positions)
+            chains = counted(len(self.positions), "chain")
+            self.report(done, f"{chains}, {'sampling' if warm else 'warm-up'}")
+
+    def result(self) -> RunResult:
+        """The draws, or as many as were made before Ctrl-C."""
+        chains, draws = most_draws(self.drawn)
+        interrupted = self.told(chains, draws) if self.unfinished() else None
+        if not draws:
+            raise RunError(interrupted) if self.lost else KeyboardInterrupt(interrupted)
+        if interrupted:
             say(f"gibbsppl: {interrupted}")
-        shape = np.s_[: len(ended), : self.recorder.drawn]
-        values = {name: array[shape] for name, array in self.recorder.values.items()}
-        rates = {name: array[shape] for name, array in self.recorder.rates.items()}
+        values, rates = self.store.kept(chains, draws)
+        ended = tuple(self.positions[n].chain for n in chains)
         seconds = self.seconds[0], self.seconds[1]
-        return RunResult(values, tuple(ended), self.warmup, self.thin, seconds, interrupted, rates)
+        own = self.job.warmup, self.job.thin, seconds
+        return RunResult(values, ended, *own, interrupted, rates)
 
-    def nothing_kept(self, chains: int) -> str:
-        """Where the user stopped a run that has no draw yet."""
-        swept = f"after {self.done} of {self.warmup} sweeps of its warm-up"
-        return f"stopped by the user in chain 0 (of 0 to {chains - 1}), {swept}; no draw is kept"
+    def told(self, chains: Sequence[int], draws: int) -> str:
+        """How far a run has come that is not whole, why, and what of it is kept."""
+        wanted, many = self.job.recording.draws, len(self.drawn)
+        why = [f"chain {n} is lost after {self.drawn[n]} draws, because {lost.reason}"
+               for n, lost in self.lost.items()]  # fmt: skip
+        told = "; ".join([*why, *(["stopped by the user"] if self.stop else [])])
+        if not draws:
+            swept = min(p.chain.sweep - p.before for p in self.positions)
+            sweeps = f"after {swept} of {self.job.warmup} sweeps of the warm-up"
+            return f"{told} {sweeps} of {counted(many, 'chain')}; no draw is kept"
+        which = f"{'the' if many == 1 else 'each'} chain"
+        if len(chains) < many:
+            which = f"chain{'s' if len(chains) > 1 else ''} {', '.join(map(str, chains))}"
+        return f"{told}; the first {draws} of {wanted} draws of {which} are kept"
 
-    def salvaged(self, ended: list[Chain], chains: int) -> str:
-        """Keep the whole chains, or else a part of the first; the text on the rest."""
-        stopped = f"stopped by the user in chain {len(ended)} (of 0 to {chains - 1})"
-        draws = self.recorder.size[1]
-        if ended:
-            self.recorder.drawn = draws
-            return f"{stopped}; the {len(ended)} finished before it are kept, {draws} draws each"
-        assert self.good is not None
-        ended.append(self.good)
-        return f"{stopped}; its first {self.recorder.drawn} of {draws} draws are kept"
 
-    def one_chain(self, number: int, chain: Chain) -> Chain:
-        """Warm-up, then the draws of one chain."""
-        started, started_at = perf_counter(), chain.sweep
-        self.save(chain)
-        self.recorded_after = started_at + self.warmup
-        while (left := self.recorded_after - chain.sweep) > 0:
-            self.advance(number, chain, "warm-up", partial(self.engine.sweeps, chain, left))
-        self.check(number, chain)
-        warm = perf_counter()
-        self.seconds[0] += warm - started
-        moves.freeze(chain.state)
-        for walk in walks_of(self.program, chain.state).values():
-            walk.taken()  # (what was accepted in warm-up is not counted)
-        self.save(chain)  # a replay from before would adapt again
-        recorded = partial(self.engine.draws, chain, self.recorder, number, self.thin)
-        while self.recorder.drawn < self.recorder.size[1]:
-            self.advance(number, chain, "sampling", recorded)
-        self.check(number, chain)
-        self.save(chain)
-        self.seconds[1] += perf_counter() - warm
-        return chain
+def most_draws(drawn: Sequence[int]) -> tuple[list[int], int]:
+    """The chains to keep, and how many draws of each, of chains that have drawn so many.
 
-    def advance(
-        self, number: int, chain: Chain, doing: str, carry_out: Callable[[], int]
-    ) -> None:
-        """Some sweeps; now and then a look at the state, and at the clock."""
-        assert self.good is not None
-        if chain.sweep - self.good.sweep >= _SWEEPS_BETWEEN_CHECKS:
-            self.check(number, chain)
-            self.save(chain)
-        before = chain.sweep
-        try:
-            carry_out()
-        except FAILURES as error:
-            raise self.failure(number, chain.sweep + 1) or error from error
-        self.done += chain.sweep - before
-        if self.report is not None and (now := perf_counter()) >= self.next_report:
-            self.next_report = now + _SECONDS_BETWEEN_REPORTS
-            self.report(self.done, f"chain {number}, {doing}")
+    These are as many draws as can be with equally many of each chain.
 
-    def check(self, number: int, chain: Chain) -> None:
-        """Find whether state and new draws are finite; if not, say what went wrong first."""
-        name = not_finite(self.program, chain.state)
-        found = f"{name}: found draws not finite." if name else self.recorder.fault(self.checked)
-        if found:
-            raise self.failure(number, chain.sweep) or RunError(found)
-
-    def save(self, chain: Chain) -> None:
-        """Remember a chain that is known to be good."""
-        self.good, self.checked = copy.deepcopy(chain), self.recorder.drawn
-
-    def failure(self, number: int, until: int) -> RunError | None:
-        """What went wrong first since the last good state."""
-        assert self.good is not None
-        own = (self.program, self.constants, self.good)
-        return failure_of(*own, until, number, self.deferred_in)
-
-    def deferred_in(self, sweep: int) -> tuple[str, ...]:
-        """The deferred steps that a sweep of a chain carries out."""
-        draw, between = divmod(sweep - self.recorded_after, self.thin)
-        return () if draw <= 0 or between else self.recorder.deferred_in(draw)
+    >>> most_draws([100, 100, 90, 3])
+    ([0, 1, 2], 90)
+    """
+    best = max(sorted(drawn), key=lambda n: n * sum(d >= n for d in drawn))
+    return [k for k, d in enumerate(drawn) if d >= best], best

@@ -86,11 +86,11 @@ class Tempering:
             self._adapted(rungs, chain.rng, at_most - 1)
         return 1
 
-    def draws(self, chain: Chain, recorder: Recorder, number: int, thin: int) -> int:
+    def draws(self, chain: Chain, recorder: Recorder, thin: int) -> int:
         """One draw: the state at power 1."""
         for _ in range(thin):
             rungs = self._swept(chain)
-        recorder.store(number, rungs.coldest.state)
+        recorder.store(rungs.coldest.state)
         return 1
 
     def looked(self, chain: Chain) -> Mapping[str, Any]:

@@ -270,14 +270,23 @@ def check_draws(model: Sampling) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """Draws all latent variables of a graph from the prior."""
+
+    graph: Graph
+    data: Values
+
+    def __call__(self, rng: np.random.Generator) -> State:
+        found = simulate(rng, self.graph, self.data, observed=False)
+        return {n: found[n] for n in self.graph.drawn}
+
+
 def prior_of(graph: Graph, data: Values) -> tuple[Prior | None, str]:
     """A function that draws all latent variables from the prior; None, and why, if none does."""
     stated = replace(graph, potentials=())
 
-    def draw(rng: np.random.Generator) -> State:
-        found = simulate(rng, stated, data, observed=False)
-        return {n: found[n] for n in graph.drawn}
-
+    draw = _Drawn(stated, data)
     try:
         draw(np.random.default_rng(0))
     except ModelError as error:
