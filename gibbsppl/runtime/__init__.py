@@ -29,6 +29,7 @@ All that a generated module calls is exported here. The rooms:
 
 from gibbsppl.runtime.ascents import climb_jointly
 from gibbsppl.runtime.averages import JointMoments
+from gibbsppl.runtime.by_parts import ByParts, drawn_by_parts
 from gibbsppl.runtime.by_rows import ByRows
 from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
@@ -280,6 +281,7 @@ from gibbsppl.runtime.walks import (
 )
 
 __all__ = [
+    "ByParts",
     "ByRows",
     "Entries",
     "FewLogOdds",
@@ -322,6 +324,7 @@ __all__ = [
     "dirichlet",
     "discrete_uniform",
     "drawn",
+    "drawn_by_parts",
     "element_positions",
     "elliptical_slice",
     "entries_of",
