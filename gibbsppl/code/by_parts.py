@@ -37,14 +37,29 @@ CALLED = re.compile(r"runtime\.(\w+)\(")
 class Held:
     """The most bytes of temporary arrays of a step in NumPy.
 
-    ``at_once`` are those if all of its elements were drawn in one call, ``positions`` how many it
-    draws in a call.
+    ``at_once`` are those if all of its elements were drawn in one call, ``limit`` is the most by
+    default, ``positions`` how many are drawn in a call otherwise.
     """
 
     bytes: int
     at_once: int
+    limit: int
     along: str = ""
     positions: int = 0
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the step holds no more than it may by default."""
+        return self.bytes <= self.limit
+
+    @property
+    def told(self) -> str:
+        """How the step is carried out where it would hold too much all at once, in words."""
+        whole = f"{self.at_once / 1e6:,.0f} MB, of {self.limit / 1e6:,.0f} MB at most"
+        if self.positions:
+            parts = f"{self.positions:,} positions along {self.along} at a time"
+            return f"drawn in NumPy at {parts}: all at once {whole}"
+        return f"in compiled loops, if these have all steps: in NumPy {whole}"
 
 
 def limit_of(module: Module) -> int:
@@ -72,7 +87,7 @@ def with_parts(module: Module, step: Step, lines: list[str], writers: Sequence[W
     """The lines of a step in a sweep: a call for each part if it would hold too much at once."""
     own = [*module.writers_of.get(step.name, ()), *writers]
     held, limit = bytes_held(module, step, lines, own), limit_of(module)
-    module.steps_held[step.name] = Held(held, held)
+    module.steps_held[step.name] = Held(held, held, limit)
     if held <= limit:
         return lines
     found = _axes_along(module, step, own)
@@ -84,18 +99,24 @@ def with_parts(module: Module, step: Step, lines: list[str], writers: Sequence[W
     in_part = -(-held // count) * positions
     if in_part > limit:
         return lines
-    module.steps_held[step.name] = Held(in_part, held, dim.name, positions)
+    module.steps_held[step.name] = Held(in_part, held, limit, dim.name, positions)
     name, size = module.function_of(step, "in_parts"), module.hoisted.size(dim.name)
     doc = f'{INDENT}"""Draw {step.name}, at all positions along {dim.name} or at some."""'
     head = [f"def {name}(rng, s, c):", doc]
     module.drawn_in_parts[step.name] = "\n".join([*head, *indented(lines)])
     array, tuned = step.variables[0], f"~{step.name}"
-    axes = f'"{array}", "{size}", {state!r}, {data!r}, "{tuned}", {positions}'
+    of_state, of_data = map(_dict_text, (state, data))
+    axes = f'"{array}", "{size}", {of_state}, {of_data}, "{tuned}", {positions}'
     return [
         f"runtime.drawn_by_parts({name}, rng, s, c, runtime.ByParts(",
         f"{INDENT}{axes}",
         "))",
     ]
+
+
+def _dict_text(axes: Mapping[str, int]) -> str:
+    """A dict of axes as text."""
+    return "{" + ", ".join(f'"{n}": {a}' for n, a in axes.items()) + "}"
 
 
 def _axes_along(

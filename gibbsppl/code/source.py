@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.code.by_parts import Held, limit_of
+from gibbsppl.code.by_parts import Held
 from gibbsppl.code.element_loops import calls_name
 from gibbsppl.code.interweaving import interwoven_functions
 from gibbsppl.code.lines import INDENT, indented, unpacking
@@ -34,7 +34,6 @@ class Written:
 
     source: str
     held: Mapping[str, Held]
-    limit: int
 
     @property
     def most(self) -> int:
@@ -42,9 +41,14 @@ class Written:
         return max((h.bytes for h in self.held.values()), default=0)
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """The steps that would hold too much all at once, and what is done about it."""
+        return tuple(f"{n} {h.told}" for n, h in self.held.items() if h.at_once > h.limit)
+
+    @property
     def is_within(self) -> bool:
         """Whether no step holds more than it may by default."""
-        return self.most <= self.limit
+        return all(h.is_within for h in self.held.values())
 
 
 def write_numpy(schedule: Schedule) -> str:
@@ -69,7 +73,7 @@ def written(schedule: Schedule) -> Written:
     prepare, tables = _prepare(module), _tables(module)
     computed = [text for *_, text in module.hoisted.functions.values()]
     source = "\n\n\n".join([_head(module), prepare, *computed, *parts, tables]) + "\n"
-    return Written(source, dict(module.steps_held), limit_of(module))
+    return Written(source, dict(module.steps_held))
 
 
 def lines_by_step(schedule: Schedule) -> dict[str, list[str]]:

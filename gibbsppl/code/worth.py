@@ -5,6 +5,8 @@ loops are made where none are worth it.
 
 >>> [Worth(saved=1e-4, compiling=3.0).pays(sweeps) for sweeps in (20_000, 40_000)]
 [False, True]
+>>> Worth(saved=1e-4, compiling=3.0, is_needed=True).pays(1)
+True
 >>> NEVER.pays(10**9)
 False
 """
@@ -17,14 +19,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The seconds that each sweep in loops saves, and those that compiling takes."""
+    """The seconds that each sweep in loops saves, and those that compiling takes.
+
+    ``is_needed``: sweeps in NumPy would hold more memory than they may by default.
+    """
 
     saved: float
     compiling: float
+    is_needed: bool = False
 
     def pays(self, sweeps: int) -> bool:
         """Whether so many sweeps in loops save more than compiling them takes."""
-        return sweeps * self.saved > self.compiling
+        if math.isinf(self.compiling):
+            return False
+        return self.is_needed or sweeps * self.saved > self.compiling
 
 
 # Of a sweep that cannot be carried out in loops.

@@ -9,6 +9,7 @@ All that a generated module calls is exported here. The rooms:
 - draws from natural parameters: `draws`, `special`, `polya_gamma` (`polya_gamma_density`),
   `matrices` (of many vectors `in_parts`), `multinomials`; between bounds: `truncated`,
   `truncated_counts`, by `rejection`, `rejection_one`, `convex`
+  arrays drawn `by_parts`; `temporaries` that draws hold
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave`, on `concave_search` and `chords`
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
