@@ -220,7 +220,10 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         self, chains: int, seed: Seed = None, init: Init = None
     ) -> tuple[list[Chain], dict[str, str]]:
         """A dispersed starting state and random stream per chain, and the origin of each value."""
-        return self._starts(chains, seed, init, Interpreted(self.program, self.constants))
+        engine: Engine = Interpreted(self.program, self.constants)
+        if not self.derivation.facts.is_within:
+            engine = self._engine(asked_for("auto"), chains, ())
+        return self._starts(chains, seed, init, engine)
 
     def _starts(
         self, chains: int, seed: Seed, init: Init, engine: Engine
@@ -303,11 +306,15 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
     ) -> tuple[Engine, list[Chain], Attributes]:
         """An engine for so many sweeps, starts of chains, and what is said of both."""
         sequence, names = seed_sequence(seed), (keep,) if isinstance(keep, str) else keep or ()
-        loops, own = partial(self.loops, keep=names), (self.program, self.prepared)
-        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
-        engine = engine_for(asked, numpy, loops, sweeps, worth)
+        engine = self._engine(asked, sweeps, names)
         starts, notes = self._starts(chains, sequence, init, engine)
         return engine, starts, self._told(sequence, engine.attributes, notes)
+
+    def _engine(self, asked: Asked, sweeps: int, keep: Sequence[str]) -> Engine:
+        """An engine for so many sweeps."""
+        loops, own = partial(self.loops, keep=keep), (self.program, self.prepared)
+        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
+        return engine_for(asked, numpy, loops, sweeps, worth)
 
     @staticmethod
     def _told(

@@ -63,7 +63,7 @@ class Held:
 
 
 def limit_of(module: Module) -> int:
-    """The most bytes of temporary arrays by default: those of `precisions`, by the arrays' sizes."""
+    """The most bytes of temporary arrays by default, by the sizes of the data and the state."""
     graph = module.schedule.whole
     sizes = (prod(graph.sizes[d] for d in v.dims) for v in graph.variables.values())
     return int(max(MOST_BYTES, MOST_TIMES * BYTES * sum(sizes)))
@@ -83,7 +83,9 @@ def bytes_held(module: Module, step: Step, lines: Sequence[str], writers: Iterab
     return int(max(most, given + in_draw))
 
 
-def with_parts(module: Module, step: Step, lines: list[str], writers: Sequence[Writer]) -> list[str]:
+def with_parts(
+    module: Module, step: Step, lines: list[str], writers: Sequence[Writer]
+) -> list[str]:
     """The lines of a step in a sweep: a call for each part if it would hold too much at once."""
     own = [*module.writers_of.get(step.name, ()), *writers]
     held, limit = bytes_held(module, step, lines, own), limit_of(module)

@@ -101,8 +101,7 @@ def _returned(
 ) -> list[str]:
     """Lines that return the sum of terms; where they may cancel, by the value of a name."""
     written = []
-    names = [d.name for d in axes]
-    with writer.arranged(axes), writer.held.sum(names, writer.bytes_of):
+    with writer.arranged(axes), writer.held.sum(writer.bytes_of):
         for term, value in zip(terms, values, strict=True):
             with writer.along(term.ranges):
                 text = writer.text(value)

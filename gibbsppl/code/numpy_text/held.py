@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from gibbsppl.code.arrays.expressions import Apply, Element, Expr, Number, Position, Reduce, Size
@@ -35,11 +35,15 @@ Extent: TypeAlias = Callable[[Iterable[str]], int]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An array by its text: its dims, the bytes that it leaves, the most held until it is there."""
+    """An array by its text: its dims, the bytes that it leaves, the most held until it is there.
+
+    ``size`` are its bytes, were it no slice of another.
+    """
 
     dims: frozenset[str]
     left: int
     most: int
+    size: int = 0
 
 
 @dataclass(slots=True)
@@ -58,14 +62,17 @@ class Held:
     ) -> None:
         """An expression has been written, as a text with dims; one that is known is computed."""
         inside = self.open.pop()
-        self._made(Made(frozenset(dims), 0, 0) if is_known else made(e, dims, inside, extent))
+        found = Made(frozenset(dims), 0, 0) if is_known else made(e, dims, inside, extent)
+        self._made(replace(found, size=extent(dims)))
 
     @contextmanager
-    def sum(self, dims: Sequence[str], extent: Extent) -> Iterator[None]:
-        """A context in which the terms of one sum are written."""
+    def sum(self, extent: Extent, zeros: Iterable[str] = ()) -> Iterator[None]:
+        """A context in which the terms of one sum are written, maybe added to an array of zeros."""
         self.enter()
         yield
-        self._made(accumulated(self.open.pop(), frozenset(dims), extent))
+        inside = self.open.pop()
+        dims = frozenset(zeros).union(*(m.dims for m in inside))
+        self._made(accumulated(inside, dims, extent) if dims else Made(dims, 0, together(inside)))
 
     @contextmanager
     def unseen(self) -> Iterator[None]:
@@ -102,7 +109,7 @@ def made(e: Expr, dims: Sequence[str], inside: Sequence[Made], extent: Extent) -
         case Apply(function=function) if function in OPERATORS:
             return accumulated(inside, own, extent)
         case Reduce():
-            widest = max((extent(m.dims) for m in inside), default=0)
+            widest = max((m.size for m in inside), default=0)
             of_sum = widest if e.by != "sum" or len(inside) > 1 else 0
             return Made(own, extent(own), max(most, held + of_sum + extent(own)))
     return Made(own, extent(own), max(most, held + 2 * extent(own)))
