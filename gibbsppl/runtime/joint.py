@@ -82,7 +82,7 @@ class Pattern:
 
     @classmethod
     def of(cls, arrays: Mapping[str, Flags], pairs: Sequence[Pair], kept: int = 5) -> Pattern:
-        """The pattern of pairs of elements drawn, by masks; two of the ends' parts tell a layout."""
+        """The pattern of pairs of elements drawn, by masks; two parts of ends tell a layout."""
         shapes = {name: free.shape for name, free in arrays.items()}
         places = _places(arrays)
         ends: Any = tuple(_ends(pair, shapes, places)[:kept] for pair in pairs)
