@@ -7,6 +7,7 @@ not been derived before comes here (`gibbsppl.cache`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
@@ -50,7 +51,7 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
     """The derivation of a graph, a ``declared`` one that has no limits of parameters yet."""
     limited = within_domains(graph, data) if declared else graph
     made = scheduled(limited, data, settings)
-    schedule, known = made.schedule, made.known
+    schedule, known = replace(made.schedule, memory=made.written.told), made.known
     dims = {n: v.dims for n, v in schedule.whole.variables.items()}
     dims |= {d.name: d.dims for d in limited.deterministics}
     facts = Facts(
@@ -60,6 +61,7 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
         types=integer_types(schedule.whole, known),
         looked_at=looked_at(schedule),
         choices=tuple(choices_told(schedule.choices)),
+        is_within=made.written.is_within,
         worth=made.worth,
     )
     return Derivation(facts, limited, known, lambda: schedule, functions_of(schedule), schedule)

@@ -26,6 +26,7 @@ import numpy as np
 from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.arguments import methods_told
 from gibbsppl.cache.derivation import Derivation, derivation_of
+from gibbsppl.checks.methods import Checking
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.comparing.methods import Comparing
 from gibbsppl.errors import CompileError, RunError
@@ -51,9 +52,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from gibbsppl.bugs.reading import Reading
-    from gibbsppl.checks.geweke import GewekeResult
     from gibbsppl.checks.results import Verification
-    from gibbsppl.checks.transition import TransitionMatrix
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparing.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
@@ -96,7 +95,7 @@ def _restored(content: bytes) -> Sampler:
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Predicting, Fitting, AtPowers, Comparing):
+class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
@@ -182,57 +181,6 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         parts = (self.graph, self.program, schedule.steps, self.data, seed)
         return verify(*parts, graphs=schedule.graphs, schedule=schedule, reading=self.reading)
 
-    def check_kernel(self, name: str, **settings: Any) -> GewekeResult:
-        """The joint-distribution test of the step of one variable: a table with ``.passed``.
-
-        The test finds a fault that `verify` cannot: a kernel that does not leave its conditional
-        invariant. Models with improper priors, or potentials that are no constraints, cannot be
-        simulated for the test.
-        ``settings``: ``replicates`` (1000), ``sweeps`` (3), ``level`` (0.001), ``seed``;
-        ``reversible=True`` for a step in detailed balance with its conditional: flows between
-        values, there and back, are compared too.
-
-        >>> import gibbsppl as gp
-        >>> with gp.Model(name="shift") as shift:
-        ...     mu = gp.Normal("mu", 0, sigma=1)
-        ...     y = gp.Normal("y", mu, sigma=1, observed=1.5)
-        >>> walking = gp.compile(shift, kernels={"mu": gp.RandomWalk()})
-        >>> print(walking.check_kernel("mu", replicates=200, seed=1).passed)
-        True
-        """
-        from gibbsppl.checks.one_step import check_kernel  # noqa: PLC0415  (only checks need it)
-
-        def again(seen: Values) -> tuple[Schedule, Values]:
-            made = self._with({**self.data, **seen})
-            return made.schedule, made.data
-
-        return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
-
-    def transition_matrix(self) -> TransitionMatrix:
-        """The exact transition matrix of a sweep, where all latent variables are labels.
-
-        Printed, it says whether a sweep leaves the exact posterior as it is and is reversible, and
-        how fast a chain converges: the second largest eigenvalue, the spectral gap, the relaxation
-        and the mixing time, in sweeps; ``autocorrelation_time(function)`` is that of a function of
-        the state. Labels are drawn exactly, or moved by `gp.RandomWalk` (one that adapts at the
-        scale 1, where it starts), by a `gp.Proposal` whose ``log_density`` is the log of the
-        probability itself, or by cycles and mixtures of these, in any scan. Raises `CompileError`
-        for other variables and kernels, and above 4096 states.
-
-        >>> import gibbsppl as gp
-        >>> with gp.Model(name="two") as two:
-        ...     a, b = gp.Bernoulli("a", 0.5), gp.Bernoulli("b", 0.5)
-        ...     y = gp.Bernoulli("y", 0.1 + 0.8 * a * b, observed=1)
-        >>> found = gp.compile(two, scan="random").transition_matrix()
-        >>> found.passed, found.is_reversible, round(found.spectral_gap, 3)
-        (True, True, 0.51)
-        >>> round(found.autocorrelation_time(lambda state: state["a"]), 3)
-        2.404
-        """
-        from gibbsppl.checks.enumeration import transition_matrix  # noqa: PLC0415  (on request)
-
-        return transition_matrix(self.graph, self.program, self.schedule, self.data)
-
     def _with(self, data: Values | None = None, **changes: object) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
         settings = checked_settings(**{**self.settings, **changes})
@@ -254,7 +202,10 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
         self, chains: int, seed: Seed = None, init: Init = None
     ) -> tuple[list[Chain], dict[str, str]]:
         """A dispersed starting state and random stream per chain, and the origin of each value."""
-        return self._starts(chains, seed, init, Interpreted(self.program, self.constants))
+        engine: Engine = Interpreted(self.program, self.constants)
+        if not self.derivation.facts.is_within:
+            engine = self._engine(asked_for("auto"), chains, ())
+        return self._starts(chains, seed, init, engine)
 
     def _starts(
         self, chains: int, seed: Seed, init: Init, engine: Engine
@@ -348,11 +299,15 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing):
     ) -> tuple[Engine, list[Chain], Attributes]:
         """An engine for so many sweeps, starts of chains, and what is said of both."""
         sequence, names = seed_sequence(seed), (keep,) if isinstance(keep, str) else keep or ()
-        loops, own = partial(self.loops, keep=names), (self.program, self.prepared)
-        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
-        engine = engine_for(asked, numpy, loops, sweeps, worth)
+        engine = self._engine(asked, sweeps, names)
         starts, notes = self._starts(chains, sequence, init, engine)
         return engine, starts, self._told(sequence, engine.attributes, notes)
+
+    def _engine(self, asked: Asked, sweeps: int, keep: Sequence[str]) -> Engine:
+        """An engine for so many sweeps."""
+        loops, own = partial(self.loops, keep=keep), (self.program, self.prepared)
+        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
+        return engine_for(asked, numpy, loops, sweeps, worth)
 
     def _seconds(self, engine: Engine, sweeps: int) -> float:
         """About the seconds of so many sweeps by an engine; NaN if not known."""

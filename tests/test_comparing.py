@@ -40,8 +40,10 @@ def test_costs_are_those_of_the_steps_and_print_as_a_table():
     assert costs["theta"].plates == costs.plates == "pump"
     assert costs.memory.total >= 8 * (2 + 3 * 5)
     assert str(costs).splitlines()[0].split() == [
-        *("step", "drawn", "by", "operations", "in", "the", "plates", "bytes")
+        *("step", "drawn", "by", "operations", "in", "the", "plates", "bytes"),
+        *("held", "in", "NumPy"),
     ]
+    assert costs.memory.in_numpy == max(s.held for s in costs.steps) > 0
 
 
 def test_costs_are_the_same_each_time():

@@ -293,7 +293,7 @@ def test_importing_the_package_loads_numpy_alone():
 # The parts of the package that an ordinary run loads; checks, predictions, files and programs of
 # BUGS are others.
 RUN = (
-    *("comparing", "fits", "predict", "tempering"),
+    *("checks", "comparing", "fits", "predict", "tempering"),
     *("algebra", "analysis", "arguments", "cache", "code", "compiling", "derive", "deriving"),
     *("errors", "explain", "families", "initial", "kernels", "language", "model", "output"),
     *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "schedule", "settings"),

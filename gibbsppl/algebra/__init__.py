@@ -12,5 +12,5 @@ The ground floor: knows neither models nor distributions. By what is looked for:
   arrays; `tails`, what logs of probabilities change by;
   `expansions` to second order
 - digits in floating point: `near_one`, `rounding`; the interpreter and the back end read both
-- text: `notation`
+- text: `notation`; bytes, and back: `pickling`
 """

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import sympy as sp
@@ -44,9 +46,27 @@ def restored(content: bytes) -> Any:
     return pickle.loads(content)  # noqa: S301  (whoever has them has made them, as with any pickle)
 
 
-def no_row_of(table: str, name: str) -> pickle.PicklingError:
-    """The error of a row that stands in no table."""
-    return pickle.PicklingError(
-        f"{name or 'a row'}: found a row that is in no table, expected one of the {table}: rows "
+def looked_up(place: str, row: Any) -> tuple[Any, ...]:
+    """How a row of a table is made again (as ``__reduce__`` tells it): it is looked up there.
+
+    ``place`` names the table: its module, and its name.
+    """
+    table = _table_at(place)
+    every = table.items() if isinstance(table, Mapping) else enumerate(table)
+    for key, found in every:
+        if found is row:
+            return row_at, (place, key)
+    raise pickle.PicklingError(
+        f"{row.name or 'a row'}: found a row that is in no table, expected one of {place}: rows "
         "hold functions, and are looked up in their tables where they are read."
     )
+
+
+def row_at(place: str, key: str | int) -> Any:
+    """A row of a table."""
+    return _table_at(place)[key]
+
+
+def _table_at(place: str) -> Any:
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(module), name)

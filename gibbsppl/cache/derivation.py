@@ -41,6 +41,7 @@ class Facts:
     the integer types of those that are whole; ``looked_at`` is seen before a run; ``choices`` are
     those of the schedule, in words. Once they have
     been asked for: ``worth`` is that of compiled sweeps, ``text`` the schedule as text.
+    ``is_within``: sweeps in NumPy hold no more memory than they may by default.
     """
 
     source: str
@@ -49,6 +50,7 @@ class Facts:
     types: Types
     looked_at: DrawnFrom
     choices: tuple[str, ...] = ()
+    is_within: bool = True
     worth: Worth | None = None
     text: str | None = None
 
@@ -86,7 +88,7 @@ class Derivation:
         if self.facts.worth is None:
             self._learn(replace(self.facts, worth=estimate()))
         assert self.facts.worth is not None
-        return self.facts.worth
+        return replace(self.facts.worth, is_needed=not self.facts.is_within)
 
     def text(self, choices: Callable[[], tuple[Choice, ...]]) -> str:
         """The schedule as text, with all ``choices``: as it was kept, or as it is written now."""

@@ -8,10 +8,11 @@ along `wander`, a walk on the declared density alone:
 - each graph of a step against the declared one: `graphs`, with conditionals `normalised`
   by formula, `quadrature` or `label_by_label`; limits of parameters: `parameters`
 - the calls of a sweep against its steps: `draws_called`, `expected_calls`; `elements_by_call` has
-  the elements that one call draws, by colour
+  the elements that one call draws, by colour; `in_parts`: what parts are drawn from
 - a model against the text that it was read from: `reading`
 - rounding: `terms` measures it for all of these; `results` and `table` are what is printed
 
 On request: `enumeration` (small discrete models, by their `transition` matrix, that of `proposals`
-too), `geweke` (whole sweeps, by simulation), `one_step` (one step, by simulation).
+too), `geweke` (whole sweeps, by simulation), `one_step` (one step, by simulation); `methods`
+are those of a sampler for these.
 """

@@ -22,12 +22,14 @@ from numpy.typing import ArrayLike
 
 from gibbsppl import runtime
 from gibbsppl.checks.expected_calls import Call
+from gibbsppl.checks.in_parts import parts_differ
 from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError, GibbspplError
 from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import fill
+from gibbsppl.runtime.by_parts import ByParts, DrawOf
 from gibbsppl.schedule.composed import Turn
 from gibbsppl.schedule.staleness import read_by, stale_from
 from gibbsppl.schedule.steps import Step
@@ -213,6 +215,16 @@ class _Recorder:
         self.orders[-1].append((shares, part))
         return part
 
+    def by_parts(
+        self, draw: DrawOf, rng: np.random.Generator, s: State, c: Constants, by: ByParts
+    ) -> None:
+        """Draw all of an array, after a look at what its parts would be drawn from."""
+        self.finish()
+        (name,) = (n for n in self.program.given_rest if by.tuned == f"~{n}")
+        if parts_differ(self.schedule.step(name), self.program.given_rest[name], dict(s), c, by):
+            self.wrong.setdefault(name, "a part is drawn from other parameters than the whole")
+        draw(rng, s, c)
+
     def called(self, name: str, arguments: Values) -> None:
         """Check the arguments of a drawing call, before the draw."""
         self.finish()
@@ -277,6 +289,8 @@ class _Runtime:
         found = getattr(runtime, name)
         if found is runtime.chosen_part:
             return self._recorder.chosen_part
+        if found is runtime.drawn_by_parts:
+            return self._recorder.by_parts
         if not isinstance(found, FunctionType):
             return found
         signature = inspect.signature(found)

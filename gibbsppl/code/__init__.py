@@ -19,5 +19,6 @@
   `numbers_program`: loops that tell numbers, `density_program`: a log density, `log_densities`:
   where its loops pay, `moments_program`: what a statement predicts
 - `trials`: schedules whose operations are counted beside others, to choose among them
+- memory: steps of large arrays `by_parts`
 - text alone: `module` (what the parts share), `lines`, `names`
 """

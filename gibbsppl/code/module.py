@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range
@@ -11,6 +13,7 @@ from gibbsppl.code.lines import INDENT, indented, unpacking
 from gibbsppl.code.names import MATHEMATICS, NUMPY, OF_FORMS, Names
 from gibbsppl.code.numpy_text.expressions import write
 from gibbsppl.code.numpy_text.functions import Part, lines_of, parts_of
+from gibbsppl.code.numpy_text.held import Held
 from gibbsppl.code.numpy_text.hoisting import Hoisted
 from gibbsppl.code.numpy_text.squares import squares_about_centre
 from gibbsppl.code.numpy_text.writer import Writer
@@ -33,7 +36,9 @@ class Module:
     sweep to sweep, ``units`` the functions of units of a scan, ``written`` the shared functions
     already written, ``loops`` the element loops of steps that keep shared sums up to date, and
     ``kept`` the values of forms in the state. ``scanned`` are the
-    dims of which the functions of scans are given the sizes.
+    dims of which the functions of scans are given the sizes. ``held`` are the temporary arrays that
+    functions make, ``writers`` all that have written, and those of the functions of each step;
+    ``steps_held`` what steps hold, ``drawn_in_parts`` the functions of those drawn part by part.
     """
 
     schedule: Schedule
@@ -48,6 +53,11 @@ class Module:
     loops: Mapping[str, ElementLoop] = field(default_factory=dict)
     kept: tuple[Kept, ...] = ()
     scanned: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    held: dict[str, Held] = field(default_factory=dict)
+    writers: list[Writer] = field(default_factory=list)
+    writers_of: dict[str, list[Writer]] = field(default_factory=dict)
+    steps_held: dict[str, Any] = field(default_factory=dict)
+    drawn_in_parts: dict[str, str] = field(default_factory=dict)
 
     def is_new(self, name: str) -> bool:
         """Whether a function that several steps share has not been written yet; it will be."""
@@ -83,7 +93,9 @@ class Module:
         if more:
             graph = replace(graph, variables={**graph.variables, **more})
         own = (graph, self.names, self.hoisted, write, squares_about_centre)
-        return Writer(sizes, *own, local=local, like=like, keeps=keeps, inline=inline)
+        found = Writer(sizes, *own, local=local, like=like, keeps=keeps, inline=inline)
+        self.writers.append(found)
+        return found
 
     def function(
         self,
@@ -99,8 +111,16 @@ class Module:
         """
         lines = lines_of(writer, parts_of(body))
         unpacked = self._unpacked(writer)
+        self.held[name] = writer.held
         head = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
         return "\n".join(head + indented([*first, *unpacked, *writer.lines, *lines]))
+
+    @contextmanager
+    def writing(self, step: Step) -> Iterator[None]:
+        """A context in which functions of a step are written."""
+        before = len(self.writers)
+        yield
+        self.writers_of.setdefault(step.name, []).extend(self.writers[before:])
 
     def dims(self, statement: Statement) -> tuple[Dim, ...]:
         """The dims of the array that a statement defines, or a part of it."""

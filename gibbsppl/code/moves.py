@@ -59,6 +59,7 @@ def log_density(module: Module, step: DensityDraw) -> str:
     outer.state_names.update(inner.state_names)
     outer.data_read += inner.data_read
     outer.constants |= inner.constants
+    outer.held.done += inner.held.done
     doc = f"{statement.target} | rest: its log density up to a constant, as a function."
     if step.change is not None:
         new = PLAIN.text(step.change.forward(statement.target))
@@ -106,7 +107,7 @@ def _returned(
 ) -> list[str]:
     """Lines that return the sum of terms; where they may cancel, by the value of a name."""
     written = []
-    with writer.arranged(axes):
+    with writer.arranged(axes), writer.held.sum(writer.bytes_of):
         for term, value in zip(terms, values, strict=True):
             with writer.along(term.ranges):
                 text = writer.text(value)

@@ -7,9 +7,11 @@ Comes in: a `Schedule`. Goes out: the text of a module that stands alone on NumP
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.by_parts import Held
 from gibbsppl.code.element_loops import calls_name
 from gibbsppl.code.interweaving import interwoven_functions
 from gibbsppl.code.lines import INDENT, indented, unpacking
@@ -26,21 +28,52 @@ from gibbsppl.schedule.sweeps import Schedule
 WIDEST = 96
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The source of a module, and the bytes of temporary arrays that each step holds."""
+
+    source: str
+    held: Mapping[str, Held]
+
+    @property
+    def most(self) -> int:
+        """The most bytes held at a time."""
+        return max((h.bytes for h in self.held.values()), default=0)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The steps that would hold too much all at once, and what is done about it."""
+        return tuple(f"{n} {h.told}" for n, h in self.held.items() if h.at_once > h.limit)
+
+    @property
+    def is_within(self) -> bool:
+        """Whether no step holds more than it may by default."""
+        return all(h.is_within for h in self.held.values())
+
+
 def write_numpy(schedule: Schedule) -> str:
     """The source of the module that draws the schedule's sweep."""
+    return written(schedule).source
+
+
+def written(schedule: Schedule) -> Written:
+    """The source of the module that draws the schedule's sweep, with what its steps hold."""
     check_names(_names_in(schedule))
     module = module_of(schedule)
+    functions = [text for step in schedule.steps for text in _functions(module, step)]
+    drawn = [*([augment(module)] if schedule.rewrites or schedule.parts else []), sweep(module)]
     parts = [
-        *(text for step in schedule.steps for text in _functions(module, step)),
-        *([augment(module)] if schedule.rewrites or schedule.parts else []),
-        sweep(module),
+        *functions,
+        *module.drawn_in_parts.values(),
+        *drawn,
         *([_bound(module)] if schedule.bound else []),
         _deterministics(module),
     ]
     # The first parts are written last, when it is known what they must bring in.
     prepare, tables = _prepare(module), _tables(module)
     computed = [text for *_, text in module.hoisted.functions.values()]
-    return "\n\n\n".join([_head(module), prepare, *computed, *parts, tables]) + "\n"
+    source = "\n\n\n".join([_head(module), prepare, *computed, *parts, tables]) + "\n"
+    return Written(source, dict(module.steps_held))
 
 
 def lines_by_step(schedule: Schedule) -> dict[str, list[str]]:
@@ -71,7 +104,12 @@ def _names_in(schedule: Schedule) -> Iterator[str]:
 
 def _functions(module: Module, step: Step) -> list[str]:
     """The functions of a step beside the sweep."""
-    return [step.given_rest(module), *interwoven(module, step), *step.functions(module)]
+    with module.writing(step):
+        conditional = step.given_rest(module)
+    beside = interwoven(module, step)
+    with module.writing(step):
+        more = step.functions(module)
+    return [conditional, *beside, *more]
 
 
 def _head(module: Module) -> str:

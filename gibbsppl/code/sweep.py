@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from gibbsppl.code.by_parts import with_parts
 from gibbsppl.code.composed import lines_of_turn
 from gibbsppl.code.interweaving import (
     change_functions,
@@ -123,6 +124,9 @@ def _leading(schedule: Schedule) -> int:
 
 def _drawn(module: Module, step: Step) -> list[str]:
     """The lines that carry out a step, with updates of dependent forms."""
+    before = len(module.writers)
+    lines = step.lines(module)
+    lines = with_parts(module, step, lines, module.writers[before:])
     if module.schedule.stand_ins(step):
-        return step.lines(module)
-    return with_form_updates(module, step, step.lines(module))
+        return lines
+    return with_form_updates(module, step, lines)

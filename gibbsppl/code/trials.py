@@ -9,7 +9,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from gibbsppl.code.program import Program, load
-from gibbsppl.code.source import write_numpy
+from gibbsppl.code.source import Written, written
 from gibbsppl.code.worth import Worth
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
@@ -43,7 +43,12 @@ class Trial:
     @cached_property
     def source(self) -> str:
         """The program in NumPy, as text."""
-        return write_numpy(self.schedule)
+        return self.written.source
+
+    @cached_property
+    def written(self) -> Written:
+        """The program in NumPy as text, with the memory that its steps hold."""
+        return written(self.schedule)
 
     @cached_property
     def program(self) -> Program:

@@ -14,8 +14,10 @@ from gibbsppl.checks.table import table
 from gibbsppl.code.arrays.amounts import Amount
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.storage import Local
+from gibbsppl.code.by_parts import Held
 from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.operations import BYTES, Counted, Work, counted
+from gibbsppl.code.source import written
 from gibbsppl.code.trials import operations_of, shares_of
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.sweeps import Schedule
@@ -40,7 +42,7 @@ class StepCost:
     ``drawn`` is the family or the kernel that it is drawn by, ``operations`` and ``bytes`` (read or
     written) are those of a sweep; ``plates`` are the leading terms of the operations in the sizes
     of the model's dims. A step that is not counted, since the array language does not have it, has
-    NaN for both, and the ``reason``.
+    NaN for both, and the ``reason``. ``held`` are the most bytes of temporary arrays in NumPy.
     """
 
     name: str
@@ -49,25 +51,31 @@ class StepCost:
     bytes: float
     plates: str
     reason: str = ""
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes of the state, of data with what is made of them once, and of temporary arrays."""
+    """Bytes of the state, of data with what is made of them once, and of temporary arrays.
+
+    ``temporary`` are those of loops; ``in_numpy`` is the most that a step in NumPy holds.
+    """
 
     state: int
     data: int
     temporary: int
+    in_numpy: int
 
     @property
     def total(self) -> int:
-        """All of it, which is there at one time."""
+        """All of it that is there at one time in loops."""
         return self.state + self.data + self.temporary
 
     def __str__(self) -> str:
-        state, data, temporary = map(_whole, (self.state, self.data, self.temporary))
-        made = f"{data} of data and tables, {temporary} of temporary arrays"
-        return f"{state} bytes of the state, {made}"
+        every = (self.state, self.data, self.temporary, self.in_numpy)
+        state, data, temporary, in_numpy = map(_whole, every)
+        made = f"{data} of data and tables, {temporary} of temporary arrays in loops"
+        return f"{state} bytes of the state, {made}, up to {in_numpy} in NumPy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,34 +133,38 @@ class Costs:
         return next(s for s in self.steps if s.name == name)
 
     def __str__(self) -> str:
-        header = ("step", "drawn by", "operations", "in the plates", "bytes")
+        header = ("step", "drawn by", "operations", "in the plates", "bytes", "held in NumPy")
         rows = [
-            (s.name, s.drawn, _whole(s.operations), s.plates or "not counted", _whole(s.bytes))
+            (s.name, s.drawn, _whole(s.operations), s.plates or "not counted", _whole(s.bytes),
+             _whole(s.held))
             for s in self.steps
-        ]
-        rows.append(("a sweep", "", _whole(self.operations), self.plates, _whole(self.bytes)))
+        ]  # fmt: skip
+        every = _whole(self.operations), self.plates, _whole(self.bytes)
+        rows.append(("a sweep", "", *every, _whole(self.memory.in_numpy)))
         reasons = (f"{s.name}: not counted: {s.reason}" for s in self.steps if s.reason)
         recorded, once = map(_whole, (self.recorded, self.once))
         beside = f"beside the steps: {recorded} operations for each draw recorded, {once} once"
         others = (f"  {a.told(self.operations)}" for a in self.alternatives)
-        every = ["alternatives, with their mixing where theory says something:", *others]
+        listed = ["alternatives, with their mixing where theory says something:", *others]
         told = [table(header, rows), *reasons, beside, f"memory: {self.memory}"]
-        return "\n".join([*told, *(every if self.alternatives else ())])
+        return "\n".join([*told, *(listed if self.alternatives else ())])
 
 
 def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
     """The costs of a sweep; ``loops`` may be without steps that the language does not have."""
     found = counted(loops.sweep_value, loops.known_sizes, shares_of(schedule))
+    held = written(schedule).held
     left_out = loops.sweep_value.left_out
     steps = tuple(
         _not_counted(s.name, s.owner, left_out[s.name]) if s.name in left_out
         else _counted(s.name, s.owner, found.steps.get(s.name, Work()), found, loops.model_sizes)
         for s in schedule.steps
     )  # fmt: skip
+    steps = tuple(replace(s, held=held[s.name].bytes) for s in steps)
     every = Amount.sum(w.operations for w in found.steps.values())
     recorded, once = (w.operations.at(found.sizes) for w in (found.recorded, found.once))
     plates = every.leading(found.sizes, loops.model_sizes)
-    return Costs(steps, plates, recorded, once, _memory(loops))
+    return Costs(steps, plates, recorded, once, _memory(loops, held))
 
 
 def alternatives_of(
@@ -194,13 +206,15 @@ def _not_counted(name: str, drawn: str, reason: str) -> StepCost:
     return StepCost(name, drawn, nan, nan, "", reason)
 
 
-def _memory(loops: LoopProgram) -> Memory:
-    """The bytes of all arrays of a program."""
+def _memory(loops: LoopProgram, held: Mapping[str, Held]) -> Memory:
+    """The bytes of all arrays of a program, and the most of what steps hold in NumPy."""
     arrays = loops.sweep_value.arrays
     data = sum(int(a.nbytes) for a in loops.known.values())
     sizes = loops.all_sizes
     state = (prod(sizes[d] for d in arrays[n].dims) for n in loops.module.state)
-    return Memory(BYTES * sum(state), data, sum(_bytes(a, sizes) for a in loops.module.stored))
+    temporary = sum(_bytes(a, sizes) for a in loops.module.stored)
+    in_numpy = max((h.bytes for h in held.values()), default=0)
+    return Memory(BYTES * sum(state), data, temporary, in_numpy)
 
 
 def _bytes(local: Local, sizes: Mapping[str, int]) -> int:

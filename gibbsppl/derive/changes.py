@@ -23,7 +23,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, dims_of, mentions
 from gibbsppl.algebra.functions import Expit, LogGammaP, Softplus
-from gibbsppl.algebra.pickling import no_row_of
+from gibbsppl.algebra.pickling import looked_up
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.model.evaluation import evaluate
 
@@ -49,14 +49,7 @@ class Transform:
     is_exponential: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self not in TRANSFORMS:
-            raise no_row_of("transforms", self.name)
-        return transform_at, (TRANSFORMS.index(self),)
-
-
-def transform_at(number: int) -> Transform:
-    """A row of the table of transforms."""
-    return TRANSFORMS[number]
+        return looked_up("gibbsppl.derive.changes.TRANSFORMS", self)
 
 
 POWER = Transform(

@@ -63,7 +63,7 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
         *(f"  {', '.join(b.arrays)} not drawn jointly: {b.told}" for b in schedule.apart),
-        *(f"  {line}" for line in choices_told(schedule.choices)),
+        *(f"  {line}" for line in (*schedule.memory, *choices_told(schedule.choices))),
     ]
 
 

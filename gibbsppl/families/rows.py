@@ -12,7 +12,7 @@ from sympy import Rational
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, LogDet, substitute
 from gibbsppl.algebra.functions import Below, LogBetaI, LogGammaP, Where
-from gibbsppl.algebra.pickling import no_row_of
+from gibbsppl.algebra.pickling import looked_up
 from gibbsppl.algebra.supports import REAL, Support
 
 Formula = Callable[..., Expr]
@@ -143,18 +143,7 @@ class Family:
         return {**self.parameters, **self.spelled}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from gibbsppl.families import FAMILIES  # noqa: PLC0415  (made of these rows)
-
-        if FAMILIES.get(self.name) is not self:
-            raise no_row_of("distributions", self.name)
-        return row_of, (self.name,)
-
-
-def row_of(name: str) -> Family:
-    """The row of a distribution."""
-    from gibbsppl.families import FAMILIES  # noqa: PLC0415  (made of these rows)
-
-    return FAMILIES[name]
+        return looked_up("gibbsppl.families.FAMILIES", self)
 
 
 def inverse(matrix: Expr, dim: Dim) -> Expr:

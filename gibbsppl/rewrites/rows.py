@@ -30,7 +30,7 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.functions import Below, Where
 from gibbsppl.algebra.identities import simplified
-from gibbsppl.algebra.pickling import no_row_of
+from gibbsppl.algebra.pickling import looked_up
 from gibbsppl.algebra.polynomials import factored
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import Support
@@ -268,18 +268,7 @@ class Rule:
     spares_rejection: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from gibbsppl.rewrites import RULES  # noqa: PLC0415  (made of these rows)
-
-        if self not in RULES:
-            raise no_row_of("rewrites", self.name)
-        return rule_at, (RULES.index(self),)
-
-
-def rule_at(number: int) -> Rule:
-    """A row of the table of rules."""
-    from gibbsppl.rewrites import RULES  # noqa: PLC0415  (made of these rows)
-
-    return RULES[number]
+        return looked_up("gibbsppl.rewrites.RULES", self)
 
 
 def of_terms(

@@ -180,10 +180,8 @@ class _Run:
                 for done in wait(under_way, return_when=FIRST_COMPLETED).done:
                     number = under_way.pop(done)
                     self.take(number, self.crew.outcome(number, done))
-        except KeyboardInterrupt:  # (in the midst of a sweep)
+        except KeyboardInterrupt:  # (nobody waits for segments that others carry out)
             self.stop.asked = True
-            for position in self.positions:
-                position.chain = position.good or position.chain
         return self.result()
 
     def submit(self, under_way: dict[Future[Any], int]) -> None:
@@ -208,6 +206,7 @@ class _Run:
         if isinstance(segment, Lost):
             self.lost[number] = segment
             return
+        self.stop.asked |= segment.is_cut
         self.positions[number] = segment.position
         self.store.put(number, segment)
         self.drawn[number] = segment.position.drawn

@@ -72,7 +72,8 @@ class Segment:
     """Some sweeps of a chain: the position after them, the draws and the seconds.
 
     ``values`` and ``rates`` have the draws from number ``first`` (0 is that of a run) on along
-    their first axis; ``seconds`` are those of warm-up and of sampling.
+    their first axis; ``seconds`` are those of warm-up and of sampling. ``is_cut``: Ctrl-C has ended
+    it in the midst of a sweep; the chain is then where it was last looked at.
     """
 
     position: Position
@@ -80,6 +81,7 @@ class Segment:
     values: Mapping[str, Array]
     rates: Mapping[tuple[str, str], Array]
     seconds: tuple[float, float]
+    is_cut: bool = False
 
 
 def carry_out(job: Job, number: int, position: Position, seconds: float, most: int) -> Segment:
@@ -105,18 +107,23 @@ class _Work:
     def carried_out(self, seconds: float, most: int) -> Segment:
         """Warm-up while there is some left, then draws."""
         position, first = self.position, self.position.drawn
-        began = perf_counter()
+        began = warm = perf_counter()
         if position.good is None:
             self.save()
-        if not position.is_warm:
-            self.warm_up(began + seconds)
-        warm = perf_counter()
-        if position.is_warm and position.drawn < most:
-            self.draw(began + seconds, most)
+        is_cut = False
+        try:
+            if not position.is_warm:
+                self.warm_up(began + seconds)
+            warm = perf_counter()
+            if position.is_warm and position.drawn < most:
+                self.draw(began + seconds, most)
+        except KeyboardInterrupt:
+            is_cut = True
+            position.chain = copy.deepcopy(position.good) or position.chain
         self.check()
         taken = warm - began, perf_counter() - warm
         values, rates = ({}, {}) if self.recorder is None else self.recorder.recorded()
-        return Segment(position, first, values, rates, taken)
+        return Segment(position, first, values, rates, taken, is_cut)
 
     @property
     def chain(self) -> Chain:

@@ -9,6 +9,7 @@ All that a generated module calls is exported here. The rooms:
 - draws from natural parameters: `draws`, `special`, `polya_gamma` (`polya_gamma_density`),
   `matrices` (of many vectors `in_parts`), `multinomials`; between bounds: `truncated`,
   `truncated_counts`, by `rejection`, `rejection_one`, `convex`
+  arrays drawn `by_parts`; `temporaries` that draws hold
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave`, on `concave_search` and `chords`
 - joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
@@ -29,6 +30,7 @@ All that a generated module calls is exported here. The rooms:
 
 from gibbsppl.runtime.ascents import climb_jointly
 from gibbsppl.runtime.averages import JointMoments
+from gibbsppl.runtime.by_parts import ByParts, drawn_by_parts
 from gibbsppl.runtime.by_rows import ByRows
 from gibbsppl.runtime.climbing import climb, climb_colours, climb_elements, climb_part, inside
 from gibbsppl.runtime.concave import (
@@ -282,6 +284,7 @@ from gibbsppl.runtime.walks import (
 )
 
 __all__ = [
+    "ByParts",
     "ByRows",
     "Entries",
     "FewLogOdds",
@@ -324,6 +327,7 @@ __all__ = [
     "dirichlet",
     "discrete_uniform",
     "drawn",
+    "drawn_by_parts",
     "element_positions",
     "elliptical_slice",
     "entries_of",

@@ -81,11 +81,11 @@ class Pattern:
     ends: tuple[End, ...]
 
     @classmethod
-    def of(cls, arrays: Mapping[str, Flags], pairs: Sequence[Pair]) -> Pattern:
-        """The pattern of pairs of elements; ``arrays`` are masks of the elements drawn."""
+    def of(cls, arrays: Mapping[str, Flags], pairs: Sequence[Pair], kept: int = 5) -> Pattern:
+        """The pattern of pairs of elements drawn, by masks; two parts of ends tell a layout."""
         shapes = {name: free.shape for name, free in arrays.items()}
         places = _places(arrays)
-        ends = tuple(_ends(pair, shapes, places) for pair in pairs)
+        ends: Any = tuple(_ends(pair, shapes, places)[:kept] for pair in pairs)
         first, second = (_joined([e[k] for e in ends], np.intp) for k in (0, 1))
         starts = np.cumsum([0, *(int(f.sum()) for f in arrays.values())])
         return cls(starts, first, second, (first >= 0) & (second >= 0), ends)

@@ -123,8 +123,10 @@ def in_blocks(count: int, first: Ints, second: Ints) -> Layout:
 
 def _edges(n: int, first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """The pairs of different tied elements, each once."""
-    keys = np.sort(np.minimum(first, second) * n + np.maximum(first, second), kind="stable")
-    keys = keys[np.diff(keys, prepend=-1) > 0]  # (np.unique takes many times as long)
+    keys = np.minimum(first, second) * n
+    keys += np.maximum(first, second)  # (in place: there may be many)
+    keys.sort(kind="stable")
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]  # (faster than np.unique)
     low, high = keys // n, keys % n
     apart = low != high
     return low[apart], high[apart]

@@ -46,6 +46,9 @@ LEAST_DIAGONALISED = 16
 # the state (but never more than a factor of `MOST_ENTRIES` takes).
 MOST_BYTES, MOST_TIMES = 256e6, 10
 BYTES = 8
+# How many times the memory of coefficients in a draw is taken while a layout is looked for (62
+# bytes for each of ten million).
+LOOKED_AT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,9 @@ def precision_of(
     if is_asked and cells > most:
         raise _too_large(block, f"{cells:.3g} coefficients of products")
     if not is_asked:
-        found = beyond(graph, data, cells, _least_work(graph, block, pairs))
+        least = _least_work(graph, block, pairs)
+        numbers = max(cells + _least_entries(block, pairs), LOOKED_AT * cells)
+        found = beyond(graph, data, numbers, least)
         if found is not None:
             return TooLarge(block.arrays, found)
     linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
@@ -197,9 +202,25 @@ def _least_work(graph: Graph, block: Quadratic, pairs: Sequence[Pair]) -> float:
     The factor has the entries of the matrix and more; its columns' squares add up to the work.
     Pairs that data look up may coincide many times, and are left out.
     """
-    plain = [p for p in pairs if all(_is_plain(i) for e in (p.first, p.second) for i in e.indices)]
+    plain = [p for p in pairs if _is_of_positions(p)]
     entries = sum(prod(p.sizes) for p in plain) / 2
     return float(entries**2 / max(sum(count_of(graph, s) for s in block.statements), 1))
+
+
+def _least_entries(block: Quadratic, pairs: Sequence[Pair]) -> float:
+    """The fewest entries of a factor, by the most elements of two arrays that one pair ties."""
+    most: dict[frozenset[str], float] = {}
+    if any(s.mask is not None for s in block.statements):
+        return 0.0  # (elements that are known have no entries)
+    for p in (p for p in pairs if _is_of_positions(p)):
+        names = frozenset((p.first.array.name, p.second.array.name))
+        most[names] = max(most.get(names, 0.0), prod(p.sizes) / (3 - len(names)))
+    return sum(most.values())
+
+
+def _is_of_positions(pair: Pair) -> bool:
+    """Whether no data say which elements a pair ties."""
+    return all(_is_plain(i) for e in (pair.first, pair.second) for i in e.indices)
 
 
 def _is_plain(index: Expr) -> bool:
@@ -213,7 +234,7 @@ def _pattern(
     """Where the precision matrix of the block has entries."""
     arrays = masks_of(graph, block, data)
     found = [(*_at(p.first, p, graph, data), *_at(p.second, p, graph, data)) for p in pairs]
-    return Pattern.of(arrays, found)
+    return Pattern.of(arrays, found, kept=2)
 
 
 def masks_of(graph: Graph, block: Quadratic, data: Mapping[str, Any]) -> dict[str, Flags]:

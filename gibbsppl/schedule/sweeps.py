@@ -35,7 +35,8 @@ class Schedule:
     ``bound`` has the terms of the evidence lower bound, where variables are read by their means.
     ``composed`` says of the consecutive steps by one kernel that is made of others how they follow
     one another. ``apart`` are arrays that would be drawn jointly if their precision matrix were not
-    too large. ``choices`` say what else there was.
+    too large. ``choices`` say what else there was. ``memory`` tells of steps that would hold too
+    much if sweeps in NumPy drew all elements at once.
     """
 
     graph: Graph
@@ -54,6 +55,7 @@ class Schedule:
     composed: tuple[Composed, ...] = ()
     apart: tuple[TooLarge, ...] = ()
     choices: tuple[Choice, ...] = ()
+    memory: tuple[str, ...] = ()
 
     @property
     def whole(self) -> Graph:

@@ -244,7 +244,7 @@ class _Name:
             shapes = {own: tuple(map(writer.whole, sizes)) for own, sizes in of.system.shapes}
         else:
             name = writer.names.fresh(f"{writer.names.of(of.array)}_read")
-            with writer.along(reading.along), writer.arranged(reading.dims):
+            with writer.along(reading.along), writer.arranged(reading.dims), writer.held.unseen():
                 dims = writer.text(of).dims
             codes, shapes = {of.array: name}, {of.array: ()}
         outer = tuple(len(reading.along[d]) for d in dims)

@@ -39,8 +39,9 @@ def sum_lines(writer: Writer, let: Let, adds: Sequence[Add], *, full: bool) -> l
     """Lines of an array of zeros to which something is added."""
     on_diagonal = [a for a in adds if _is_on_diagonal(a)]
     others = [a for a in adds if not _is_on_diagonal(a)]
-    with writer.arranged(_dims(let)):
-        if all(is_everywhere(writer, let, a) for a in others):
+    dims, is_plain = _dims(let), all(is_everywhere(writer, let, a) for a in others)
+    with writer.arranged(dims), writer.held.sum(writer.bytes_of, () if is_plain else dims):
+        if is_plain:
             lines = _summed(writer, let, others, full=full)
         else:
             lines = [f"{let.name} = {writer.call('zeros')}({_shape(writer, let)})"]
@@ -54,7 +55,7 @@ def extreme_lines(writer: Writer, let: Let, adds: Sequence[Add], *, full: bool) 
     every = [a for a in adds if is_everywhere(writer, let, a)]
     rest = [a for a in adds if a not in every]
     dims = _dims(let)
-    with writer.arranged(dims):
+    with writer.arranged(dims), writer.held.sum(writer.bytes_of):
         codes = [writer.align(writer.text(a.value), dims) for a in every]
         code = codes[0] if codes else writer.text(let.value).code
         for other in codes[1:]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 import sympy as sp
 
@@ -28,6 +29,7 @@ from gibbsppl.code.arrays.terms import data_together, is_gather, varies
 from gibbsppl.code.lowering.translation import Translation
 from gibbsppl.code.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.code.numpy_text.axes import Axes
+from gibbsppl.code.numpy_text.held import Held
 from gibbsppl.code.numpy_text.hoisting import Hoisted, stem_of
 from gibbsppl.code.numpy_text.text import ATOM, SUM, Text, plus_text
 from gibbsppl.code.numpy_text.whole_numbers import is_whole
@@ -35,6 +37,9 @@ from gibbsppl.derive.contractions import Known, data_only
 from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.vanishing import continuous_arrays
+
+# Bytes of a number.
+BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,21 @@ class Computed:
     shape: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An expression that has been written: whether it is computed once, its dims, their ranges."""
+
+    of: Expr
+    is_known: bool
+    dims: set[str]
+    ranges: Mapping[str, range]
+
+    def is_whole(self, dim: str, size: Callable[[str], int]) -> bool:
+        """Whether it is read at all positions of a dim, if it has that dim."""
+        own = self.ranges.get(dim) if dim in self.dims else None
+        return own is None or own == range(size(dim))
+
+
 @dataclass(slots=True)
 class Writer(Axes):
     """Writes expressions for one function; collects the names that the function must unpack.
@@ -55,7 +75,8 @@ class Writer(Axes):
     an array that is an argument of the function, with the dims of the array ``like`` (of its own,
     without). ``aliases`` are names of arrays that the function makes, with their ``shapes``;
     ``lines`` make those that all parts of it may read, ``centred`` the sums of squares among them.
-    ``constants`` are the values of ``prepare`` that it reads. ``inline``: there is no function,
+    ``constants`` are the values of ``prepare`` that it reads, ``held`` the temporary arrays made,
+    ``seen`` the expressions written. ``inline``: there is no function,
     arrays are read where they are; some have texts of their own.
     """
 
@@ -83,6 +104,8 @@ class Writer(Axes):
     given: set[str] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     inline: Mapping[str, str] | None = None
+    held: Held = field(default_factory=Held)
+    seen: list[Seen] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
@@ -159,9 +182,16 @@ class Writer(Axes):
 
     def text(self, e: Expr) -> Text:
         """The text of an expression; the name of its value if ``prepare`` computes it."""
-        if not self.preparing and self._is_worth_hoisting(e):
-            return self._hoist(e)
-        return self.cases(self, e)
+        self.held.enter()
+        is_known = not self.preparing and self._is_worth_hoisting(e)
+        text = self._hoist(e) if is_known else self.cases(self, e)
+        self.held.leave(e, text.dims, self.bytes_of, is_known=is_known)
+        self.seen.append(Seen(e, is_known, {*e.free, *text.dims}, dict(self.ranges)))
+        return text
+
+    def bytes_of(self, dims: Iterable[str]) -> int:
+        """The bytes of an array of numbers with dims, at the positions in force."""
+        return BYTES * prod(len(self.places_along(d)) for d in dims)
 
     def together(self, args: Sequence[Expr], made: Callable[[list[Expr]], Expr]) -> list[Expr]:
         """The arguments, with all arguments of data alone combined, to be computed once."""
