@@ -21,6 +21,7 @@ from sympy import Add, Mul
 from gibbsppl.algebra.calculus import NoDerivative, derivative
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over, mentions
 from gibbsppl.algebra.functions import FUNCTIONS, Where
+from gibbsppl.algebra.masses import Mass, mass_of
 
 # The argument of a function that is differentiated.
 ARGUMENT = Array("·u", real=True)[()]
@@ -84,7 +85,9 @@ def _of(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
 
 
 def _of_function(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
-    """A function of one argument that takes a step: by the chain rule."""
+    """A function of one argument that takes a step, by the chain rule; or the log of a mass."""
+    if (mass := mass_of(expr, steps)) is not None:
+        return _of_mass(expr, mass, steps)
     places = [n for n, a in enumerate(expr.args) if mentions(a, steps)]
     if len(places) != 1 or not (isinstance(expr, sp.Pow) or expr.func in FUNCTIONS):
         raise NoDerivative(str(expr.func))
@@ -102,3 +105,13 @@ def _of_function(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
     bend = derivative(slope, ARGUMENT.array, ())
     one, two = (e.xreplace({ARGUMENT: inner}) for e in (slope, bend))
     return _Expanded(expr, one * part.first, one * part.second + two * part.first**2 / 2)
+
+
+def _of_mass(expr: Expr, mass: Mass, steps: Mapping[str, str]) -> _Expanded:
+    """The log of a mass: it rises as the densities at its ends, by what there is."""
+    slope = bends = sp.S.Zero
+    for sign, end in ((-1, mass.lower), (1, mass.upper)):
+        part, share = _of(end, steps), sign * sp.exp(mass.at(end) - expr)
+        slope += share * part.first
+        bends += share * (part.second + mass.slope_at(end) * part.first**2 / 2)
+    return _Expanded(expr, slope, bends - slope**2 / 2)

@@ -19,7 +19,7 @@ from sympy import Add, Mul
 from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.expansions import expanded
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
-from gibbsppl.algebra.functions import Weighted
+from gibbsppl.algebra.functions import INDICATORS, Weighted
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
@@ -29,6 +29,7 @@ from gibbsppl.derive.quadratic import Quadratic, quadratic_in
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.gates import binary_arrays, opened
+from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.pieces.split import Piece, View, split
 
 # A term of a log density: its factor, its value at positions of ranges.
@@ -70,17 +71,20 @@ def second_order(
     terms: Iterable[Term],
     data: Values,
     taken: Collection[str] = (),
+    *,
+    constrained: bool = False,
 ) -> SecondOrder | None:
     """The log density of statements to second order; None where it is not certified concave.
 
     No bound may be reached, of these variables or by them: all values are possible, or the log
-    density falls without end towards it. ``taken`` are names that no array of weights may have.
+    density falls without end towards it. If they may be ``constrained``, the log density is flat in
+    constraints. ``taken`` are names that no array of weights may have.
     """
     arrays = {s.target.array.name: s.target.array for s in statements}
     names = tuple(arrays)
     if not all(s.support in (REAL, VECTOR, POSITIVE) for s in statements):
         return None
-    held = _by_factor(t for t in terms if mentions(t[1], names))
+    held = _by_factor((f, expand_logs(v, names), r) for f, v, r in terms if mentions(v, names))
     plain = [(factor, _multiplied(value), over) for factor, value, over in held]
     pieces = tuple(_pieces(plain, names))
     certificate = certified_jointly(graph, names, pieces, data)
@@ -88,8 +92,9 @@ def second_order(
     inside = all(_falls_at_zero(graph, s, pieces, names, data) for s in bounded)
     if certificate is None or not inside or _bound_others(graph, names):
         return None
+    smooth = [_without_constraints(t) for t in plain] if constrained else plain
     try:
-        found = [p for t in plain for p in _to_second_order(graph, t, arrays, data)]
+        found = [p for t in smooth for p in _to_second_order(graph, t, arrays, data)]
     except NoDerivative:
         return None
     quadratic = quadratic_in(graph, statements, found)
@@ -153,6 +158,18 @@ def _pieces(terms: Iterable[Term], names: Collection[str]) -> Iterable[Piece]:
                 found[factor, held, over] = found.get((factor, held, over), sp.S.Zero) + rest
     for (factor, statistic, over), coefficient in found.items():
         yield Piece(factor, statistic, (), coefficient, over)
+
+
+def _without_constraints(term: Term) -> Term:
+    """The term without logs of indicators, which are 0 inside."""
+    factor, value, over = term
+    terms = [t for t in Add.make_args(value) if not _is_constraint(t)]
+    return factor, Add(*terms), over
+
+
+def _is_constraint(term: Expr) -> bool:
+    """Whether a term is the log of an indicator."""
+    return isinstance(term, sp.log) and isinstance(term.args[0], INDICATORS)
 
 
 def _multiplied(expr: Expr) -> Expr:

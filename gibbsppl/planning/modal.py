@@ -60,7 +60,9 @@ def with_modal(
             taken[step.name] = found
         return step
 
-    blocks = concave_blocks(Objective(graph, terms_of(graph, names), data, asked, whole), members)
+    terms = terms_of(graph, names)
+    objective = Objective(graph, terms, data, asked, whole, constrained=True)
+    blocks = concave_blocks(objective, members)
     _check_proposed(blocks, asked, names)
     made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
     steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
