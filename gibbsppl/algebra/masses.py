@@ -86,8 +86,8 @@ def _unified(one: Expr, other: Expr) -> tuple[Expr, Expr, Expr]:
     if same.count(False) != 1:
         return PLACE, one, other
     at = same.index(False)
-    function, *ends = _unified(one.args[at], other.args[at])
-    return one.func(*one.args[:at], function, *one.args[at + 1 :]), *ends
+    function, first, second = _unified(one.args[at], other.args[at])
+    return one.func(*one.args[:at], function, *one.args[at + 1 :]), first, second
 
 
 def _signed_log(expr: Expr) -> tuple[int, Expr] | None:

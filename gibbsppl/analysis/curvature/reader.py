@@ -76,7 +76,7 @@ class Reader:
 
     arrays: tuple[str, ...]
     bounds: Bounds
-    definite: frozenset[str]
+    definite: frozenset[str] = frozenset()
     # What has been read: rules for sums ask for the same parts again and again.
     found: dict[Expr, Curvature] = field(default_factory=dict, repr=False)
     signs: dict[Expr, Sign] = field(default_factory=dict, repr=False)
@@ -300,8 +300,7 @@ class Reader:
         if mass is None:
             return None
         ends = tuple(map(self.read, (mass.lower, mass.upper)))
-        one = replace(self, arrays=(PLACE.array.name,), bounds=self._beside_place, found={}, signs={})
-        density = one.read(mass.log_density)
+        density = Reader((PLACE.array.name,), self._beside_place).read(mass.log_density)
         if any(e.kind not in AFFINE for e in ends) or density.kind not in CONCAVE:
             return None
         rule = "the log of the mass, between affine ends, of a log-concave density"
