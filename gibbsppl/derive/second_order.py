@@ -18,14 +18,15 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.expansions import expanded
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.expressions import Array, Expr, mentions
 from gibbsppl.algebra.functions import INDICATORS, Weighted
 from gibbsppl.algebra.identities import simplified
-from gibbsppl.algebra.ranges import Range, fresh
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
 from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.derive.concavity import LogConcave, certified_jointly, is_known
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
+from gibbsppl.derive.weights import Weight, Weights
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.gates import binary_arrays, opened
@@ -49,20 +50,6 @@ class SecondOrder:
     certificate: Certificate
     weighted: Quadratic
     weights: tuple[Weight, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """An array of derivatives: an element, its value, the factor whose derivatives they are."""
-
-    element: Leaf
-    value: Expr
-    factor: str
-
-    @property
-    def axes(self) -> tuple[Dim, ...]:
-        """The dims of the array."""
-        return tuple(i for i in self.element.indices if isinstance(i, Dim))
 
 
 def second_order(
@@ -100,7 +87,7 @@ def second_order(
     quadratic = quadratic_in(graph, statements, found)
     if quadratic is None:
         return None
-    weights = _Weights(graph, names, {*taken, *graph.variables}, {})
+    weights = Weights(graph, names, {*taken, *graph.variables}, {})
     weighted = replace(quadratic, pieces=tuple(map(weights.put_into, quadratic.pieces)))
     return SecondOrder(quadratic, held, certificate, weighted, tuple(weights.found.values()))
 
@@ -204,40 +191,3 @@ def _renamed(piece: Piece, arrays: Mapping[str, Array]) -> Piece:
     views = tuple(View(arrays[v.array.name], v.indices) for v in piece.views)
     mapping = {v.array: w.array for v, w in zip(piece.views, views, strict=True)}
     return replace(piece, statistic=piece.statistic.xreplace(mapping), views=views)
-
-
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    """The products of functions of variables in coefficients, each an array of its own."""
-
-    graph: Graph
-    names: tuple[str, ...]
-    taken: set[str]
-    found: dict[Expr, Weight]
-
-    def put_into(self, piece: Piece) -> Piece:
-        """The piece with elements of arrays in its coefficient, where these have all positions."""
-        parts = Mul.make_args(piece.coefficient)
-        functions = [p for p in parts if has_function(p, self.names)]
-        value = Mul(*functions)
-        axes = tuple(sorted(dims_of(value), key=str))
-        whole = {r.dim for r in piece.over
-                 if (r.start, r.stop) == (0, self.graph.sizes.get(r.dim))}  # fmt: skip
-        if not functions or not axes or not whole.issuperset(axes):
-            return piece
-        if value not in self.found:
-            array = Array(fresh(f"{piece.factor}_weights", self.taken))
-            self.taken.add(array.name)
-            self.found[value] = Weight(array[axes], value, piece.factor)
-        rest = Mul(*(p for p in parts if p not in functions))
-        return replace(piece, coefficient=rest * self.found[value].element)
-
-
-def has_function(expr: Expr, names: Collection[str]) -> bool:
-    """Whether an expression has a function of some arrays that is no polynomial."""
-    if not mentions(expr, names) or isinstance(expr, Leaf):
-        return False
-    is_power = expr.is_Pow and expr.args[1].is_Integer and bool(expr.args[1] > 0)
-    is_plain = expr.is_Add or expr.is_Mul or is_power or isinstance(expr, Over)
-    parts = (expr.body,) if isinstance(expr, Over) else expr.args
-    return not is_plain or any(has_function(p, names) for p in parts)

@@ -18,7 +18,8 @@ from sympy import Add
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
-from gibbsppl.derive.second_order import SecondOrder, Term, has_function
+from gibbsppl.derive.second_order import SecondOrder, Term
+from gibbsppl.derive.weights import has_function
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw
 from gibbsppl.kernels.modal import ModalMove
