@@ -24,6 +24,7 @@ from gibbsppl.planning.alternatives import Planned, with_choices
 from gibbsppl.planning.augmentation import (
     addable,
     is_closed,
+    is_partial,
     is_proposed,
     replaceable,
     with_or_without,
@@ -44,6 +45,7 @@ __all__ = [
     "functions_of",
     "interwoven_if",
     "is_closed",
+    "is_partial",
     "is_proposed",
     "plan",
     "planned",

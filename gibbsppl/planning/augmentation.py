@@ -61,6 +61,11 @@ def is_proposed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) 
     return bool(held) and any(held <= {*s.variables} for s in without.proposed if not s.last)
 
 
+def is_partial(schedule: Schedule, rule: str, graph: Graph) -> bool:
+    """Whether a schedule with a rule evaluates log densities for some of what its terms hold."""
+    return bool(_evaluated(schedule) & _held(schedule, rule, graph))
+
+
 def addable(
     schedule: Schedule, asked: Mapping[str, bool], graph: Graph, data: Values
 ) -> Iterator[str]:
