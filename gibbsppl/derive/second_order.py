@@ -51,6 +51,11 @@ class SecondOrder:
     weighted: Quadratic
     weights: tuple[Weight, ...]
 
+    @property
+    def is_constrained(self) -> bool:
+        """Whether constraints hold elements, at which the mode may be."""
+        return any(map(_is_constraint, (a for _, v, _ in self.terms for a in Add.make_args(v))))
+
 
 def second_order(
     graph: Graph,

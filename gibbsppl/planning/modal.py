@@ -76,7 +76,8 @@ def _proposing(
 ) -> ModalMove | None:
     """The step of a block; None where nothing is tied to anything, or too much would be proposed.
 
-    (A single number is drawn exactly at no higher cost.)
+    (A single number is drawn exactly at no higher cost. Where constraints hold a block its mode may
+    be where they end: a short chain has to show that proposals are accepted.)
     """
     counts: dict[str, int] = {}
     for s in taken.quadratic.statements:
@@ -84,7 +85,8 @@ def _proposing(
         counts[name] = counts.get(name, 0) + count_of(graph, s)
     if any(counts.keys() <= group for group in asked.proposed):
         return whole
-    if not taken.quadratic.pairs or _is_fitted_to_others(graph, taken, counts):
+    is_left = taken.is_constrained or not taken.quadratic.pairs
+    if is_left or _is_fitted_to_others(graph, taken, counts):
         return None
     if sum(counts.values()) <= max(MOST_PROPOSED, sqrt(_least_read(graph, taken, counts))):
         return whole
