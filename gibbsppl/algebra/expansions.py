@@ -161,6 +161,6 @@ def _summed(term: Expr, dim: Dim, ends: tuple[Expr, ...], names: frozenset[str])
         return Over(rest, dim, *ends) * inner
     if not isinstance(inner, Over):
         return Over(term, dim, *ends)
-    inner = renamed_apart(inner, {dim, *dims_of(rest)})
-    terms = (_summed(rest * t, dim, ends, names) for t in Add.make_args(inner.body))
-    return Over(Add(*terms), *inner.bound, *inner.args[2:])
+    of, *bound = renamed_apart(inner, {dim, *dims_of(rest)}).args
+    terms = (_summed(rest * t, dim, ends, names) for t in Add.make_args(of))
+    return inner.func(Add(*terms), *bound)
