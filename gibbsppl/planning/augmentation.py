@@ -62,8 +62,10 @@ def is_proposed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) 
 
 
 def is_partial(schedule: Schedule, rule: str, graph: Graph) -> bool:
-    """Whether a schedule with a rule evaluates log densities for some of what its terms hold."""
-    return bool(_evaluated(schedule) & _held(schedule, rule, graph))
+    """Whether with a rule some of what its terms hold is drawn or moved alone by its density."""
+    own = (s for s in schedule.steps if s.name not in schedule.interwoven)
+    alone = {v for s in own if isinstance(s, DensityDraw) for v in s.variables}
+    return bool(alone & _held(schedule, rule, graph))
 
 
 def addable(
