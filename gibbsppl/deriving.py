@@ -30,6 +30,7 @@ from gibbsppl.planning import (
     functions_of,
     interwoven_if,
     is_closed,
+    is_partial,
     is_proposed,
     planned,
     replaceable,
@@ -157,10 +158,15 @@ def _augmented(
         except CompileError:
             continue
         augmented, plain = (now, other) if is_made else (other, now)
-        schedules = plain[1].schedule, augmented[1].schedule
+        without = plain[1]
+        if is_made and is_free and is_partial(augmented[1].schedule, rule, graph):
+            # (more is proposed where it pays; it will be found again)
+            own = Planned(without, plain[0], control)
+            without = with_proposals(own, settings, states)[0].trial
+        schedules = without.schedule, augmented[1].schedule
         if not (is_proposed if is_made else is_closed)(*schedules, rule, graph):
             continue
-        choice, stays = with_or_without(augmented[1], plain[1], rule, settings, states)
+        choice, stays = with_or_without(augmented[1], without, rule, settings, states)
         choices += [] if choice is None else [choice]
         asked = {**asked, rule: stays}
         now = augmented if stays else plain

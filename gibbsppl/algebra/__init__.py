@@ -10,7 +10,7 @@ The ground floor: knows neither models nor distributions. By what is looked for:
   `polynomials` (what multiplying out would cost), `log_gamma`, `inverses` of monotone functions
 - derivatives: `calculus`; `differentials` of sums, matrices and functions, in steps of whole
   arrays; `tails`, what logs of probabilities change by;
-  `expansions` to second order
+  `expansions` to second order; `masses` between two ends
 - digits in floating point: `near_one`, `rounding`; the interpreter and the back end read both
 - text: `notation`; bytes, and back: `pickling`
 """

@@ -19,8 +19,19 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.algebra.calculus import NoDerivative, derivative
-from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over, mentions
+from gibbsppl.algebra.expressions import (
+    Array,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    dims_of,
+    leaves_of,
+    mentions,
+    renamed_apart,
+)
 from gibbsppl.algebra.functions import FUNCTIONS, Where
+from gibbsppl.algebra.masses import Mass, mass_of
 
 # The argument of a function that is differentiated.
 ARGUMENT = Array("·u", real=True)[()]
@@ -84,7 +95,9 @@ def _of(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
 
 
 def _of_function(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
-    """A function of one argument that takes a step: by the chain rule."""
+    """A function of one argument that takes a step, by the chain rule; or the log of a mass."""
+    if (mass := mass_of(expr, steps)) is not None:
+        return _of_mass(expr, mass, steps)
     places = [n for n, a in enumerate(expr.args) if mentions(a, steps)]
     if len(places) != 1 or not (isinstance(expr, sp.Pow) or expr.func in FUNCTIONS):
         raise NoDerivative(str(expr.func))
@@ -94,11 +107,60 @@ def _of_function(expr: Expr, steps: Mapping[str, str]) -> _Expanded:
     if isinstance(expr, sp.Pow) and place == 0:  # (numbers are multiplied before a sum)
         power = expr.args[1]
         slopes = [power, inner ** (power - 1)]
-        square = Mul(power, power - 1, inner ** (power - 2), part.first**2) / 2
+        square = Mul(power, power - 1, inner ** (power - 2), _squared(part.first, steps)) / 2
         return _Expanded(expr, Mul(*slopes, part.first), Mul(*slopes, part.second) + square)
     args = list(expr.args)
     args[place] = ARGUMENT
     slope = derivative(expr.func(*args), ARGUMENT.array, ())
     bend = derivative(slope, ARGUMENT.array, ())
     one, two = (e.xreplace({ARGUMENT: inner}) for e in (slope, bend))
-    return _Expanded(expr, one * part.first, one * part.second + two * part.first**2 / 2)
+    bent = two * _squared(part.first, steps) / 2
+    return _Expanded(expr, one * part.first, one * part.second + bent)
+
+
+def _of_mass(expr: Expr, mass: Mass, steps: Mapping[str, str]) -> _Expanded:
+    """The log of a mass: it rises as the densities at its ends, by what there is."""
+    slope = bends = sp.S.Zero
+    for sign, end in ((-1, mass.lower), (1, mass.upper)):
+        part, share = _of(end, steps), sign * sp.exp(mass.at(end) - expr)
+        slope += share * part.first
+        bent = mass.slope_at(end) * _squared(part.first, steps) / 2
+        bends += share * (part.second + bent)
+    return _Expanded(expr, slope, bends - _squared(slope, steps) / 2)
+
+
+def _squared(form: Expr, steps: Mapping[str, str]) -> Expr:
+    """The square of a linear form of steps, whose coefficients are sums."""
+    return _collected(form, frozenset(steps.values())) ** 2
+
+
+def _collected(form: Expr, names: frozenset[str]) -> Expr:
+    """A linear form, the sums along which no step is read within those along which steps are.
+
+    ``sum(w[j] * sum(x[j, k] * h[k], k), j)`` as ``sum(h[k] * sum(w[j] * x[j, k], j), k)``.
+    """
+    if form.is_Add:
+        return Add(*(_collected(a, names) for a in form.args))
+    held = [a for a in Mul.make_args(form) if mentions(a, names)]
+    if form.is_Mul and len(held) == 1:
+        return Mul(*(a for a in form.args if a not in held), _collected(held[0], names))
+    if not isinstance(form, Over):
+        return form
+    (dim,), ends = form.bound, form.args[2:]
+    return Add(*(_summed(t, dim, ends, names) for t in Add.make_args(_collected(form.body, names))))
+
+
+def _summed(term: Expr, dim: Dim, ends: tuple[Expr, ...], names: frozenset[str]) -> Expr:
+    """The sum over a dim of a multiple of a step, or of a sum of steps."""
+    held = [a for a in Mul.make_args(term) if mentions(a, names)]
+    rest = Mul(*(a for a in Mul.make_args(term) if a not in held))
+    (inner,) = held if len(held) == 1 else (term,)
+    if any(dim in dims_of(leaf) for leaf in leaves_of(inner, names)):
+        return Over(term, dim, *ends)
+    if isinstance(inner, Leaf):
+        return Over(rest, dim, *ends) * inner
+    if not isinstance(inner, Over):
+        return Over(term, dim, *ends)
+    of, *bound = renamed_apart(inner, {dim, *dims_of(rest)}).args
+    terms = (_summed(rest * t, dim, ends, names) for t in Add.make_args(of))
+    return inner.func(Add(*terms), *bound)

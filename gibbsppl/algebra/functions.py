@@ -265,6 +265,7 @@ ROWS = (
         derivative=lambda a, x: gamma_density(a, x, LogGammaP(a, x)),
         between=BELOW_ZERO,
         bends_given=((ABOVE_ZERO, Bend("concave", "increasing", lower=0)),),
+        defined=ABOVE_ZERO,
     ),
     Function(
         of=LogGammaQ,

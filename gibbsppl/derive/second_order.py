@@ -18,17 +18,19 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.expansions import expanded
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
-from gibbsppl.algebra.functions import Weighted
+from gibbsppl.algebra.expressions import Array, Expr, mentions
+from gibbsppl.algebra.functions import INDICATORS, Weighted
 from gibbsppl.algebra.identities import simplified
-from gibbsppl.algebra.ranges import Range, fresh
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
 from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.derive.concavity import LogConcave, certified_jointly, is_known
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
+from gibbsppl.derive.weights import Weight, Weights
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.gates import binary_arrays, opened
+from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.pieces.split import Piece, View, split
 
 # A term of a log density: its factor, its value at positions of ranges.
@@ -49,19 +51,10 @@ class SecondOrder:
     weighted: Quadratic
     weights: tuple[Weight, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """An array of derivatives: an element, its value, the factor whose derivatives they are."""
-
-    element: Leaf
-    value: Expr
-    factor: str
-
     @property
-    def axes(self) -> tuple[Dim, ...]:
-        """The dims of the array."""
-        return tuple(i for i in self.element.indices if isinstance(i, Dim))
+    def is_constrained(self) -> bool:
+        """Whether constraints hold elements, at which the mode may be."""
+        return any(map(_is_constraint, (a for _, v, _ in self.terms for a in Add.make_args(v))))
 
 
 def second_order(
@@ -70,17 +63,20 @@ def second_order(
     terms: Iterable[Term],
     data: Values,
     taken: Collection[str] = (),
+    *,
+    constrained: bool = False,
 ) -> SecondOrder | None:
     """The log density of statements to second order; None where it is not certified concave.
 
     No bound may be reached, of these variables or by them: all values are possible, or the log
-    density falls without end towards it. ``taken`` are names that no array of weights may have.
+    density falls without end towards it. If they may be ``constrained``, the log density is flat in
+    constraints. ``taken`` are names that no array of weights may have.
     """
     arrays = {s.target.array.name: s.target.array for s in statements}
     names = tuple(arrays)
     if not all(s.support in (REAL, VECTOR, POSITIVE) for s in statements):
         return None
-    held = _by_factor(t for t in terms if mentions(t[1], names))
+    held = _by_factor((f, expand_logs(v, names), r) for f, v, r in terms if mentions(v, names))
     plain = [(factor, _multiplied(value), over) for factor, value, over in held]
     pieces = tuple(_pieces(plain, names))
     certificate = certified_jointly(graph, names, pieces, data)
@@ -88,14 +84,15 @@ def second_order(
     inside = all(_falls_at_zero(graph, s, pieces, names, data) for s in bounded)
     if certificate is None or not inside or _bound_others(graph, names):
         return None
+    smooth = [_without_constraints(t) for t in plain] if constrained else plain
     try:
-        found = [p for t in plain for p in _to_second_order(graph, t, arrays, data)]
+        found = [p for t in smooth for p in _to_second_order(graph, t, arrays, data)]
     except NoDerivative:
         return None
     quadratic = quadratic_in(graph, statements, found)
     if quadratic is None:
         return None
-    weights = _Weights(graph, names, {*taken, *graph.variables}, {})
+    weights = Weights(graph, names, {*taken, *graph.variables}, {})
     weighted = replace(quadratic, pieces=tuple(map(weights.put_into, quadratic.pieces)))
     return SecondOrder(quadratic, held, certificate, weighted, tuple(weights.found.values()))
 
@@ -155,6 +152,18 @@ def _pieces(terms: Iterable[Term], names: Collection[str]) -> Iterable[Piece]:
         yield Piece(factor, statistic, (), coefficient, over)
 
 
+def _without_constraints(term: Term) -> Term:
+    """The term without logs of indicators, which are 0 inside."""
+    factor, value, over = term
+    terms = [t for t in Add.make_args(value) if not _is_constraint(t)]
+    return factor, Add(*terms), over
+
+
+def _is_constraint(term: Expr) -> bool:
+    """Whether a term is the log of an indicator."""
+    return isinstance(term, sp.log) and isinstance(term.args[0], INDICATORS)
+
+
 def _multiplied(expr: Expr) -> Expr:
     """The expression with plain products in place of those that are 0 where a weight is."""
     mapping = {w: Mul(*w.args) for w in expr.atoms(Weighted)}
@@ -187,40 +196,3 @@ def _renamed(piece: Piece, arrays: Mapping[str, Array]) -> Piece:
     views = tuple(View(arrays[v.array.name], v.indices) for v in piece.views)
     mapping = {v.array: w.array for v, w in zip(piece.views, views, strict=True)}
     return replace(piece, statistic=piece.statistic.xreplace(mapping), views=views)
-
-
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    """The products of functions of variables in coefficients, each an array of its own."""
-
-    graph: Graph
-    names: tuple[str, ...]
-    taken: set[str]
-    found: dict[Expr, Weight]
-
-    def put_into(self, piece: Piece) -> Piece:
-        """The piece with elements of arrays in its coefficient, where these have all positions."""
-        parts = Mul.make_args(piece.coefficient)
-        functions = [p for p in parts if has_function(p, self.names)]
-        value = Mul(*functions)
-        axes = tuple(sorted(dims_of(value), key=str))
-        whole = {r.dim for r in piece.over
-                 if (r.start, r.stop) == (0, self.graph.sizes.get(r.dim))}  # fmt: skip
-        if not functions or not axes or not whole.issuperset(axes):
-            return piece
-        if value not in self.found:
-            array = Array(fresh(f"{piece.factor}_weights", self.taken))
-            self.taken.add(array.name)
-            self.found[value] = Weight(array[axes], value, piece.factor)
-        rest = Mul(*(p for p in parts if p not in functions))
-        return replace(piece, coefficient=rest * self.found[value].element)
-
-
-def has_function(expr: Expr, names: Collection[str]) -> bool:
-    """Whether an expression has a function of some arrays that is no polynomial."""
-    if not mentions(expr, names) or isinstance(expr, Leaf):
-        return False
-    is_power = expr.is_Pow and expr.args[1].is_Integer and bool(expr.args[1] > 0)
-    is_plain = expr.is_Add or expr.is_Mul or is_power or isinstance(expr, Over)
-    parts = (expr.body,) if isinstance(expr, Over) else expr.args
-    return not is_plain or any(has_function(p, names) for p in parts)

@@ -23,7 +23,8 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.readings import total
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import SecondOrder, Weight
+from gibbsppl.derive.second_order import SecondOrder
+from gibbsppl.derive.weights import Weight
 from gibbsppl.explain.derivation import WIDTH, Derivation
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.schedule.blocks import Blocks

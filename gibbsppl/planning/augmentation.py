@@ -61,6 +61,13 @@ def is_proposed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) 
     return bool(held) and any(held <= {*s.variables} for s in without.proposed if not s.last)
 
 
+def is_partial(schedule: Schedule, rule: str, graph: Graph) -> bool:
+    """Whether with a rule some of what its terms hold is drawn or moved alone by its density."""
+    own = (s for s in schedule.steps if s.name not in schedule.interwoven)
+    alone = {v for s in own if isinstance(s, DensityDraw) for v in s.variables}
+    return bool(alone & _held(schedule, rule, graph))
+
+
 def addable(
     schedule: Schedule, asked: Mapping[str, bool], graph: Graph, data: Values
 ) -> Iterator[str]:

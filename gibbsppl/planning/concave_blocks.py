@@ -49,7 +49,8 @@ class Member:
 class Objective(Generic[Made]):
     """The terms of a log density, in the arrays of a graph; which blocks are asked for.
 
-    ``make`` makes the step of a block; ``taken`` are names of arrays of weights.
+    ``make`` makes the step of a block; ``taken`` are names of arrays of weights. ``constrained``:
+    constraints may hold elements of a block.
     """
 
     graph: Graph
@@ -58,6 +59,7 @@ class Objective(Generic[Made]):
     asked: Blocks
     make: Callable[[Graph, SecondOrder, Mapping[str, Any], Blocks], Made | None]
     taken: set[str] = field(default_factory=set)
+    constrained: bool = False
 
 
 def concave_blocks(objective: Objective[Made], members: Iterable[Member]) -> tuple[Made, ...]:
@@ -136,7 +138,10 @@ def _block(objective: Objective[Made], members: Sequence[Member]) -> Made | None
         return None
     statements = [t for m in members for t in m.statements]
     graph, data = objective.graph, objective.data
-    found = second_order(graph, statements, objective.terms, data, objective.taken)
+    terms, taken = objective.terms, objective.taken
+    found = second_order(
+        graph, statements, terms, data, taken, constrained=objective.constrained
+    )
     if found is None:
         return None
     return objective.make(graph, found, data, asked)

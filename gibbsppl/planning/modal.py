@@ -18,7 +18,8 @@ from sympy import Add
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
-from gibbsppl.derive.second_order import SecondOrder, Term, has_function
+from gibbsppl.derive.second_order import SecondOrder, Term
+from gibbsppl.derive.weights import has_function
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw
 from gibbsppl.kernels.modal import ModalMove
@@ -60,7 +61,9 @@ def with_modal(
             taken[step.name] = found
         return step
 
-    blocks = concave_blocks(Objective(graph, terms_of(graph, names), data, asked, whole), members)
+    terms = terms_of(graph, names)
+    objective = Objective(graph, terms, data, asked, whole, constrained=True)
+    blocks = concave_blocks(objective, members)
     _check_proposed(blocks, asked, names)
     made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
     steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
@@ -73,7 +76,8 @@ def _proposing(
 ) -> ModalMove | None:
     """The step of a block; None where nothing is tied to anything, or too much would be proposed.
 
-    (A single number is drawn exactly at no higher cost.)
+    (A single number is drawn exactly at no higher cost. Where constraints hold a block its mode may
+    be where they end: a short chain has to show that proposals are accepted.)
     """
     counts: dict[str, int] = {}
     for s in taken.quadratic.statements:
@@ -81,7 +85,8 @@ def _proposing(
         counts[name] = counts.get(name, 0) + count_of(graph, s)
     if any(counts.keys() <= group for group in asked.proposed):
         return whole
-    if not taken.quadratic.pairs or _is_fitted_to_others(graph, taken, counts):
+    is_left = taken.is_constrained or not taken.quadratic.pairs
+    if is_left or _is_fitted_to_others(graph, taken, counts):
         return None
     if sum(counts.values()) <= max(MOST_PROPOSED, sqrt(_least_read(graph, taken, counts))):
         return whole

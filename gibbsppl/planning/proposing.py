@@ -146,5 +146,6 @@ def to_second_order(
 ) -> Quadratic | None:
     """The log density of statements to second order, if it is concave."""
     names = {s.target.array.name for s in statements}
-    found = second_order(graph, statements, terms_of(graph, names), data)
+    terms = terms_of(graph, names)
+    found = second_order(graph, statements, terms, data, constrained=True)
     return None if found is None else found.quadratic

@@ -6,7 +6,7 @@ Comes in: an expression, an array and the bounds of all arrays. Goes out: a `Cur
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, log
@@ -29,13 +29,15 @@ from gibbsppl.algebra.functions import (
     Below,
     Equals,
     LogGammaQ,
+    LogMass,
     Maximum,
     Minimum,
     Where,
     log_of,
 )
 from gibbsppl.algebra.intervals import INF, End
-from gibbsppl.analysis.bounds import NONNEGATIVE, Bounds, Sign, interval_of, sign_of
+from gibbsppl.algebra.masses import PLACE, mass_of
+from gibbsppl.analysis.bounds import NONNEGATIVE, Bound, Bounds, Sign, interval_of, sign_of
 from gibbsppl.analysis.curvature.bends import (
     LOG_CLOGLOG,
     LOG_ONE_MINUS_EXP,
@@ -74,7 +76,7 @@ class Reader:
 
     arrays: tuple[str, ...]
     bounds: Bounds
-    definite: frozenset[str]
+    definite: frozenset[str] = frozenset()
     # What has been read: rules for sums ask for the same parts again and again.
     found: dict[Expr, Curvature] = field(default_factory=dict, repr=False)
     signs: dict[Expr, Sign] = field(default_factory=dict, repr=False)
@@ -113,6 +115,8 @@ class Reader:
                 return self._choice(expr)
             case LogDet():
                 return self._log_determinant(expr)
+            case LogMass():
+                return self._mass(expr) or self._unruled(expr)
         row = FUNCTIONS.get(expr.func)
         if row is not None and row.bends_given:
             return self._of_last(expr, row)
@@ -221,7 +225,7 @@ class Reader:
             found = self._log_one_minus_exp(expr, (1 - of).args[0])
             if found.kind != "unknown":
                 return found
-        return self._composed(expr, of, FUNCTIONS[log].bends)
+        return self._mass(expr) or self._composed(expr, of, FUNCTIONS[log].bends)
 
     def _log_one_minus_exp(self, expr: Expr, exponent: Expr) -> Curvature:
         """The log of one minus an exponential, perhaps of an exponential."""
@@ -277,11 +281,33 @@ class Reader:
         """The curvature of a function in its last argument, by the bounds of the first."""
         first, last = expr.args
         if self.holds(first):
-            return Curvature("unknown", expr, "no rule for this function")
+            return self._unruled(expr)
         if isinstance(expr, LogGammaQ) and first == 1 and self.sign(last) in NONNEGATIVE:
             return same(expr, self.read(-last))
         bends = [bend for ends, bend in row.bends_given if self.is_within(first, *ends)]
+        # (beyond where the function is a number there is nothing to be shown)
+        lower, upper = row.defined
+        bends = [b if b.lower > lower else replace(b, lower=-INF) for b in bends]
+        bends = [b if b.upper < upper else replace(b, upper=INF) for b in bends]
         return self._composed(expr, last, bends)
+
+    def _unruled(self, expr: Expr) -> Curvature:
+        return Curvature("unknown", expr, "no rule for this function")
+
+    def _mass(self, expr: Expr) -> Curvature | None:
+        """The log of a mass: of a density whose log is concave it is, in both ends (A. Prékopa)."""
+        mass = mass_of(expr, self.arrays)
+        if mass is None:
+            return None
+        ends = tuple(map(self.read, (mass.lower, mass.upper)))
+        density = Reader((PLACE.array.name,), self._beside_place).read(mass.log_density)
+        if any(e.kind not in AFFINE for e in ends) or density.kind not in CONCAVE:
+            return None
+        rule = "the log of the mass, between affine ends, of a log-concave density"
+        return Curvature("concave", expr, rule, (density, *ends))
+
+    def _beside_place(self, leaf: Leaf) -> tuple[Bound, Bound] | None:
+        return None if leaf == PLACE else self.bounds(leaf)
 
     def _choice(self, expr: Expr) -> Curvature:
         condition, *cases = expr.args

@@ -191,6 +191,8 @@ def _log_gamma_tails(a: float, x: float) -> tuple[float, float]:
         return -np.inf, 0.0
     if a == 0.0 or x == np.inf:
         return 0.0, -np.inf
+    if a == 1.0:
+        return log_one_minus_exp(-x), -x
     if a >= LARGE and abs(x - a) <= NEXT_TO * a:
         return _log_next_to(a, x)
     head = _log_gamma_head(a, x)

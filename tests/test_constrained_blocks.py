@@ -1,0 +1,297 @@
+"""Blocks within constraints, and of logs of sums: cut points with coefficients, risk sets."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from replays import beside
+from scipy import integrate, special
+from test_modal import FAR, misses, moves
+
+import gibbsppl as gp
+from gibbsppl.algebra import expansions
+from gibbsppl.algebra.expansions import expanded
+from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.functions import Expit, LogMass, LogPhi, Phi
+from gibbsppl.algebra.masses import PLACE, Mass, mass_of
+from gibbsppl.analysis.curvature import curvature_of
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.second_order import second_order
+from gibbsppl.planning.modal import terms_of
+
+x, cut, scale = Array("x")[()], Array("cut"), Array("scale", positive=True)[()]
+LOWER, UPPER = cut[0] - x, cut[1] - x
+HELD = {"cut": "step of cut", "x": "step of x"}
+AT = {cut[0]: -0.3, cut[1]: 0.8, x: 0.2, scale: 1.4}
+
+
+def of_normal(lower, upper):
+    """The log of a normal mass, by the tails on both sides."""
+    return LogMass(*(LogPhi(s * e) for s in (1, -1) for e in (lower, upper)))
+
+
+MASSES = {
+    "logistic": sp.log(Expit(UPPER) - Expit(LOWER)),
+    "normal": sp.log(Phi(UPPER) - Phi(LOWER)),
+    "normal, by tails": of_normal(LOWER, UPPER),
+    "with a scale": of_normal(LOWER / scale, UPPER / scale),
+    "of smallest values": sp.log(sp.exp(-sp.exp(LOWER)) - sp.exp(-sp.exp(UPPER))),
+    "of largest values": sp.log(sp.exp(-sp.exp(-UPPER)) - sp.exp(-sp.exp(-LOWER))),
+}
+
+
+def number(expr, at=None):
+    """The value of an expression at the numbers of `AT`."""
+    values = {**AT, **(at or {})}
+    return float(expr.xreplace({k: sp.Float(v, 30) for k, v in values.items()}).evalf(30))
+
+
+# ---- masses ------------------------------------------------------------------------------------
+
+
+def integrated(mass):
+    """The log of the integral of the density of a mass between its ends."""
+    ends = number(mass.lower), number(mass.upper)
+    return np.log(integrate.quad(lambda u: np.exp(number(mass.log_density, {PLACE: u})), *ends)[0])
+
+
+@pytest.mark.parametrize("name", MASSES)
+def test_a_mass_is_the_integral_of_its_density(name):
+    mass = mass_of(MASSES[name], HELD)
+
+    assert integrated(mass) == pytest.approx(number(MASSES[name]), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", MASSES)
+def test_masses_of_log_concave_densities_are_concave_in_both_ends(name):
+    found = curvature_of(MASSES[name], "cut", lambda _: None)
+
+    assert found.kind == "concave"
+    assert "mass" in str(found)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        sp.log(sp.atan(UPPER) - sp.atan(LOWER)),  # (the tails of a Cauchy density are not concave)
+        sp.log(Expit(cut[1] ** 2) - Expit(cut[0] ** 2)),
+        sp.log(Expit(UPPER) - Phi(LOWER)),
+    ],
+)
+def test_other_differences_are_not_certified(expr):
+    assert curvature_of(expr, "cut", lambda _: None).kind == "unknown"
+
+
+def differences(expr, way):
+    """The first and half of the second derivative along a way, by extrapolated differences."""
+
+    def at(step):
+        return number(expr, {k: AT[k] + step * w for k, w in way.items()})
+
+    found = [
+        [(at(h) - at(-h)) / (2 * h), (at(h) + at(-h) - 2 * at(0)) / (2 * h**2)]
+        for h in (0.02, 0.01)
+    ]
+    coarse, fine = np.array(found)
+    return fine + (fine - coarse) / 3
+
+
+def along(expr, way):
+    """The terms of degree one and two along a way, by the expansion."""
+    polynomial = expanded(expr, HELD)
+
+    def at(sign):
+        steps = {
+            leaf.xreplace({leaf: Array(HELD[leaf.array.name])[leaf.indices]}): sign * w
+            for leaf, w in way.items()
+        }
+        return number(polynomial, steps)
+
+    return np.array([(at(1) - at(-1)) / 2, (at(1) + at(-1)) / 2])
+
+
+WAY = {cut[0]: 0.4, cut[1]: -0.7, x: 0.3}
+
+
+@pytest.mark.parametrize("name", MASSES)
+def test_masses_are_expanded_to_second_order(name):
+    np.testing.assert_allclose(along(MASSES[name], WAY), differences(MASSES[name], WAY), rtol=1e-6)
+
+
+def test_a_wrong_slope_of_the_density_is_seen(monkeypatch):
+    monkeypatch.setattr(Mass, "slope_at", lambda *_: sp.S.Zero)
+    found, expected = (f(MASSES["logistic"], WAY) for f in (along, differences))
+
+    assert found[0] == pytest.approx(expected[0], rel=1e-6)
+    assert found[1] != pytest.approx(expected[1], rel=1e-2)
+
+
+# ---- cut points --------------------------------------------------------------------------------
+
+LINKS = {
+    "logit": (gp.expit, special.expit),
+    "probit": (gp.Phi, special.ndtr),
+    "cloglog": (lambda e: 1 - gp.exp(-gp.exp(e)), lambda e: -np.expm1(-np.exp(e))),
+}
+DOSE = np.array([-1.0, -0.4, 0.1, 0.5, 1.2, 2.0])
+ANSWERS = np.array([0, 1, 0, 2, 1, 2])
+
+
+def ordinal(link, answers=ANSWERS, dose=DOSE, tau=0.5):
+    """Answers in three steps, with a coefficient and two cut points in order."""
+    function = LINKS[link][0]
+    with gp.Model(coords={"i": len(dose), "step": 3, "between": 2}, name=link) as model:
+        given = gp.Data("x", dose, dims="i")
+        slope = gp.Normal("slope", 0, tau=tau)
+        c = gp.Normal("c", 0, tau=tau, dims="between")
+        gp.Constraint("order", c.lag("between", 1) < c)
+        p = gp.Array("p", dims=("i", "step"))
+        below = [function(c[j] - slope * given) for j in range(2)]
+        p[:, 0] = below[0]
+        p[:, 1] = below[1] - below[0]
+        p[:, 2] = 1 - below[1]
+        gp.Categorical("y", p, dims="i", event="step", observed=answers)
+    return model
+
+
+def grid_of(link, tau=0.5):
+    """Points of a grid that has all of the posterior, and their probabilities."""
+    axes = np.linspace(-7, 7, 121), np.linspace(-6, 6, 121), np.linspace(-6, 6, 121)
+    slope, low, high = np.meshgrid(*axes, indexing="ij")
+    total = -tau * (slope**2 + low**2 + high**2) / 2
+    with np.errstate(all="ignore"):
+        for dose, answer in zip(DOSE, ANSWERS, strict=True):
+            below = [LINKS[link][1](c - slope * dose) for c in (low, high)]
+            each = (below[0], below[1] - below[0], 1 - below[1])
+            total = total + np.log(each[answer])
+        total = np.where(low < high, total, -np.inf)
+    weight = np.exp(total - np.nanmax(total))
+    return (slope, low, high), np.nan_to_num(weight) / np.nansum(weight)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_cut_points_and_coefficients_are_one_block(link):
+    sampler = gp.compile(ordinal(link))
+    (step,) = sampler.schedule.steps
+
+    assert moves(sampler) == [step]
+    assert set(step.variables) == {"slope", "c"}
+    assert "mass" in str(step.certificate) or "log_gamma_p" in str(step.certificate)
+    assert sampler.verify().passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", LINKS)
+def test_cut_points_are_drawn_from_their_posterior(link):
+    draws = gp.compile(ordinal(link)).sample(
+        4000, warmup=300, chains=2, seed=3, backend="compiled", progress=False
+    )
+    own = (draws["slope"], draws["c"][..., 0], draws["c"][..., 1])
+    points, weight = grid_of(link)
+    found = [
+        misses(values**power, float((weight * known**power).sum()))
+        for values, known in zip(own, points, strict=True)
+        for power in (1, 2)
+    ]
+
+    assert (own[1] < own[2]).all()
+    assert max(found) < FAR
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_loops_make_the_same_steps_within_constraints(link):
+    sampler = gp.compile(ordinal(link))
+    (chain,), _ = sampler.initial_states(1, 5)
+
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
+def test_cuts_that_may_meet_are_not_proposed():
+    """Of a step that nobody chose: the mode is where two cuts meet, and proposals are lost."""
+    answers = np.where(ANSWERS == 1, 0, ANSWERS)
+
+    assert not moves(gp.compile(ordinal("logit", answers)))
+
+
+def test_modes_are_not_climbed_to_within_constraints():
+    """A mode may be where a constraint ends: Newton steps know nothing of that."""
+    sampler = gp.compile(ordinal("logit"))
+    graph, data = sampler.schedule.graph, sampler.data
+    statements = [graph.statement(n) for n in ("slope", "c")]
+    terms = terms_of(graph, {"slope", "c"})
+
+    assert second_order(graph, statements, terms, data) is None
+    assert second_order(graph, statements, terms, data, constrained=True) is not None
+    assert conditional_of(graph, statements[1], data).how_drawn == "by adaptive rejection"
+
+
+# ---- rows at risk ------------------------------------------------------------------------------
+
+
+def cox(size=60, columns=3, tied=0.0, seed=2):
+    """Coefficients of a partial likelihood, the rows from the last time to the first."""
+    rng = np.random.default_rng(seed)
+    design = rng.standard_normal((size, columns))
+    for k in range(1, columns):
+        design[:, k] = tied * design[:, k - 1] + np.sqrt(1 - tied**2) * design[:, k]
+    times = rng.exponential(np.exp(-0.5 * design[:, 0]))
+    order, died = np.argsort(-times), rng.random(size) < 0.7
+    with gp.Model(coords={"i": size, "k": columns}, name="cox") as model:
+        given = gp.Data("x", design[order], dims=("i", "k"))
+        event = gp.Data("died", died.astype(float), dims="i")
+        beta = gp.Normal("beta", 0, tau=0.1, dims="k")
+        line = given @ beta
+        gp.Potential("partial", event * (line - gp.log(gp.exp(line).cumsum("i"))), dims="i")
+    return model, (design[order], died)
+
+
+def grid_of_cox(design, died):
+    """Two coefficients on a grid: points, and their probabilities."""
+    one, other = np.meshgrid(np.linspace(-4, 4, 161), np.linspace(-4, 4, 161), indexing="ij")
+    line = one[..., None] * design[:, 0] + other[..., None] * design[:, 1]
+    partial = died * (line - np.log(np.cumsum(np.exp(line), axis=-1)))
+    total = partial.sum(axis=-1) - 0.05 * (one**2 + other**2)
+    weight = np.exp(total - total.max())
+    return (one, other), weight / weight.sum()
+
+
+def test_coefficients_of_a_partial_likelihood_are_one_block():
+    sampler = gp.compile(cox()[0])
+    (step,) = moves(sampler)
+
+    assert "a sum of exponentials" in str(step.certificate)
+    assert sampler.verify().passed
+    (chain,), _ = sampler.initial_states(1, 5)
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
+@pytest.mark.slow
+def test_coefficients_of_a_partial_likelihood_have_their_posterior():
+    model, data = cox(size=9, columns=2)
+    draws = gp.compile(model).sample(
+        4000, warmup=300, chains=2, seed=3, backend="compiled", progress=False
+    )
+    points, weight = grid_of_cox(*data)
+    for k, known in enumerate(points):
+        for power in (1, 2):
+            expected = float((weight * known**power).sum())
+            assert misses(draws["beta"][..., k] ** power, expected) < FAR
+
+
+def accepted(model):
+    """The share of proposals that a chain accepts."""
+    sampler = gp.compile(model)
+    draws = sampler.sample(400, warmup=100, chains=1, seed=1, backend="numpy", progress=False)
+    moved = (np.diff(draws["beta"][0, :, 0]) != 0).mean()
+    return float(moved)
+
+
+def test_proposals_from_rows_at_risk_are_nearly_all_accepted(monkeypatch):
+    """With squares a ninth of what they are, proposals go three times too far."""
+    right = accepted(cox(size=200, tied=0.9)[0])
+    squared = expansions._squared
+    monkeypatch.setattr(expansions, "_squared", lambda *of: squared(*of) / 9)
+    monkeypatch.setenv("GIBBSPPL_CACHE", "")
+    wrong = accepted(cox(size=200, tied=0.9)[0])
+
+    assert right > 0.85
+    assert wrong < right - 0.1
