@@ -65,7 +65,7 @@ def is_partial(schedule: Schedule, rule: str, graph: Graph) -> bool:
     """Whether with a rule some of what its terms hold is drawn or moved alone by its density."""
     own = (s for s in schedule.steps if s.name not in schedule.interwoven)
     alone = {v for s in own if isinstance(s, DensityDraw) for v in s.variables}
-    return bool(alone & _held(schedule, rule, graph))
+    return bool(alone & held_by(schedule, rule, graph))
 
 
 def addable(
