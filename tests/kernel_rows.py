@@ -629,6 +629,21 @@ ROWS = {
             "a stale density": Bug(f"{RUNTIME}.walk_vectors", stale_density(2)),
         },
     ),
+    "random walk of shares": Row(
+        shares, "x", "walk_tied shared_out", kernels={"x": gp.RandomWalk()}, reversible=False,
+        bugs={
+            "no Jacobian": Bug(f"{RUNTIME}.shared_out", with_slope(lambda *_: 0.0)),
+            "always accepted": Bug(f"{RUNTIME}.walks.is_accepted", always),
+            "a stale density": Bug(f"{RUNTIME}.walk_tied", stale_density(2)),
+        },
+    ),
+    "random walk of matrices": Row(
+        matrices, "x", "walk_matrices sheared", kernels={"x": gp.RandomWalk()}, reversible=False,
+        bugs={
+            "no Jacobian": Bug(f"{RUNTIME}.sheared", with_slope(lambda *_: 0.0)),
+            "a stale density": Bug(f"{RUNTIME}.walk_matrices", stale_density(2)),
+        },
+    ),
     "elliptical slice of a vector": Row(
         process, "x", "elliptical_slice", kernels={"x": gp.EllipticalSlice()},
         bugs={

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,12 +142,13 @@ def test_check_passes_and_prints_its_table(coin, capsys):
 def test_check_fails_where_a_conditional_is_wrong(coin, capsys, monkeypatch):
     from gibbsppl.code import trials
 
-    right = trials.write_numpy
+    right = trials.written
 
     def wrong(schedule):
-        return right(schedule).replace("eta_1 = ", "eta_1 = 0.5 + ")
+        found = right(schedule)
+        return replace(found, source=found.source.replace("eta_1 = ", "eta_1 = 0.5 + "))
 
-    monkeypatch.setattr(trials, "write_numpy", wrong)
+    monkeypatch.setattr(trials, "written", wrong)
     assert main(["check", coin]) == 1
     assert "FAILED" in capsys.readouterr().out
 

@@ -114,7 +114,7 @@ def test_schedules_and_derivations_are_those_reviewed(make, golden):
 
 def test_the_model_example_prints_as_in_a_paper():
     lines = str(gp.compile(pumps())).splitlines()
-    row = next(line.split() for line in lines if line.strip().startswith("theta"))
+    row = next(line.split() for line in lines if line.strip().startswith("theta["))
     assert " ".join(row) == "theta[pump] Gamma eta = (alpha - 1 + failures, -beta - hours)"
 
 

@@ -483,9 +483,9 @@ REFUSED = {
     "an unknown name": ({"w": "alone"}, r"'w' is not a latent variable of the model; the latent"),
     "an unknown name in a group": ({("u", "w"): "together"}, r"'w' is not a latent variable"),
     "what is no block": ({("u", "tau_u"): "together"}, r"\(tau_u, u\) cannot be drawn together"),
-    "an unknown word": ({"u": "apart"}, r"found 'apart', expected 'elements', 'alone' or 'pro"),
-    "a group apart": ({("u", "v"): "alone"}, r"found 'alone', expected 'together' or 'proposed'"),
-    "a name together": ({"u": "together"}, r"found 'together', expected 'elements', 'alone' or"),
+    "an unknown word": ({"u": "apart"}, r"found 'apart', expected one of 'elements'"),
+    "a group apart": ({("u", "v"): "alone"}, r"found 'alone', expected one of 'together'"),
+    "a name together": ({"u": "together"}, r"found 'together', expected one of 'elements'"),
     "what is not concave": ({"tau_u": "proposed"}, r"\(tau_u\) cannot be proposed"),
 }
 

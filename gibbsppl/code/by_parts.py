@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import size_of
 from gibbsppl.code.arrays.expressions import Element, Expr, Position, Reduce, Size
 from gibbsppl.code.arrays.systems import Recursive
 from gibbsppl.code.lines import INDENT, indented
@@ -65,7 +66,7 @@ class Held:
 def limit_of(module: Module) -> int:
     """The most bytes of temporary arrays by default, by the sizes of the data and the state."""
     graph = module.schedule.whole
-    sizes = (prod(graph.sizes[d] for d in v.dims) for v in graph.variables.values())
+    sizes = (prod(size_of(d, graph.sizes) for d in v.dims) for v in graph.variables.values())
     return int(max(MOST_BYTES, MOST_TIMES * BYTES * sum(sizes)))
 
 
@@ -76,7 +77,8 @@ def bytes_held(module: Module, step: Step, lines: Sequence[str], writers: Iterab
     own = module.held.get(module.functions[step.name])
     given = 0 if own is None else own.left
     shapes = (module.graph.variables[n].dims for n in step.variables)
-    drawn = BYTES * sum(prod(module.graph.sizes[d] for d in dims) for dims in shapes)
+    sizes = module.graph.sizes
+    drawn = BYTES * sum(prod(size_of(d, sizes) for d in dims) for dims in shapes)
     names = {name for line in lines for name in CALLED.findall(line)}
     rows = [TEMPORARIES[n] for n in sorted(names) if n in TEMPORARIES] or [USUAL]
     in_draw = max(row.bytes(drawn, given) for row in rows)

@@ -61,7 +61,7 @@ class Wanted:
     def processes(self, chains: int, seconds: float) -> int:
         """How many processes chains that take so many seconds are worth: 1 for this one alone.
 
-        >>> Wanted(cores=8).processes(chains=4, seconds=0.1), Wanted().processes(4, math.nan)
+        >>> Wanted(cores=8).processes(chains=4, seconds=0.1), Wanted().processes(4, float("nan"))
         (4, 1)
         """
         if self.cores is not None:

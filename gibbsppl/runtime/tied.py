@@ -220,7 +220,7 @@ def _moved(
         return np.broadcast_to(log_density(there), batch)[values] + along.log_slope(new, t)
 
     shape = x[values].shape[: x[values].ndim - len(entry)]
-    start: Any = np.zeros(shape) if shape else 0
+    start = np.zeros(shape, dtype=int if along.is_whole else float)[()]
     every: tuple[Any, ...] = (..., *entry)
     return along.at(move((values, every), start, density_at, along))
 
