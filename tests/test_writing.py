@@ -149,12 +149,12 @@ def test_the_source_is_written_whole_or_not_at_all(file, capsys):
 @pytest.mark.parametrize(
     ("stop", "told", "kept"),
     [
-        (160, "in chain 1 (of 0 to 2); the 1 finished before it are kept, 100 draws each", 100),
-        (60, "in chain 0 (of 0 to 2); its first 50 of 100 draws are kept", 50),
+        (160, "the first 100 of 100 draws of chain 0 are kept", 100),
+        (60, "the first 50 of 100 draws of chain 0 are kept", 50),
     ],
 )
 def test_ctrl_c_says_what_it_left_out(stop, told, kept, capsys, tmp_path):
-    told = f"stopped by the user {told}"
+    told = f"stopped by the user; {told}"
     with gp.Model() as model:
         mu = gp.Normal("mu", 0, sigma=1)
         gp.Normal("y", mu, sigma=1, observed=1.0)

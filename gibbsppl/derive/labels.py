@@ -189,8 +189,11 @@ def _labelled(
             mapping[leaf] = Where(Mul(*(Equals(a, b) for a, b in pairs)), value, leaf)
     # (Under the sum on purpose: the copy says which of the summed elements is the label.)
     terms = terms_of(density.xreplace(mapping), lambda x: LABEL in dims_of(x))
-    # (it is 0 of what no position shows)
-    once = sp.S.One if elements else 1 / Maximum(_times_shown(view, at, ranged), 1)
+    # (it is 0 of what no position shows, or what another view shows alone)
+    times = _times_shown(view, at, ranged)
+    once = 1 / Maximum(times, 1)
+    if elements:
+        once = sp.S.One if len(views) == 1 else 1 - Equals(times, 0)
     for earlier in views[: views.index(view)]:
         times = _times_shown(earlier, at, ranged)
         once *= Equals(times, 0) if times.has(Over) else 1 - times

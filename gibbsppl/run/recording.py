@@ -21,6 +21,7 @@ from gibbsppl.runtime.tuning import move_with_rate
 from gibbsppl.runtime.walks import Walk
 
 Array = NDArray[Any]
+Aimed = Sequence[tuple[Array, str]]
 # The integer types of variables and quantities of whole numbers, by name.
 Types = Mapping[str, DTypeLike]
 
@@ -167,8 +168,8 @@ class Recorder:
     limit: int | None = None
     values: dict[str, Array] = field(default_factory=dict)
     drawn: int = 0
-    from_state: tuple[str, ...] = ()
-    derived: tuple[str, ...] = ()
+    from_state: Aimed = ()
+    derived: Aimed = ()
     lost: str | None = None
     rates: dict[tuple[str, str], Array] = field(default_factory=dict)
 
@@ -179,6 +180,8 @@ class Recorder:
 
     def deferred(self, after: int = 1) -> tuple[str, ...]:
         """The deferred steps in the sweep of the draw so many after the ones recorded."""
+        if not self.recording.program.deferred:
+            return ()
         return self.recording.deferred_in(self.first + self.drawn + after)
 
     def store(self, state: State) -> None:
@@ -215,12 +218,13 @@ class Recorder:
         found = self.values.get(name)
         return np.empty((0, *array.shape), array.dtype) if found is None else found
 
-    def _put(self, names: tuple[str, ...], values: Mapping[str, Any]) -> None:
-        for name in names:
-            if name in self.recording.types:
-                self._put_whole(self.values[name], name, np.asarray(values[name]))
+    def _put(self, aimed: Aimed, values: Mapping[str, Any]) -> None:
+        types, drawn = self.recording.types, self.drawn
+        for array, name in aimed:
+            if name in types:
+                self._put_whole(array, name, np.asarray(values[name]))
             else:
-                self.values[name][self.drawn] = values[name]
+                array[drawn] = values[name]
 
     def _put_whole(self, array: Array, name: str, value: Array) -> None:
         array[self.drawn] = value
@@ -248,13 +252,12 @@ class Recorder:
             one = sum(a.size * kinds[n].itemsize for n, a in arrays.items())
             self.room = max(1, min(self.room, self.limit // max(one, 1)))
         self.values = {n: np.empty((self.room, *a.shape), kinds[n]) for n, a in arrays.items()}
-        self.from_state = tuple(n for n in names if n in state)
-        self.derived = tuple(n for n in names if n not in state)
+        self.from_state = tuple((a, n) for n, a in self.values.items() if n in state)
+        self.derived = tuple((a, n) for n, a in self.values.items() if n not in state)
 
     def fault(self, start: int) -> str | None:
         """What is wrong with the draws of the state from ``start`` on; None if nothing is."""
-        for name in self.from_state:
-            array = self.values[name]
+        for array, name in self.from_state:
             if array.dtype.kind == "f" and not np.isfinite(array[start : self.drawn]).all():
                 return f"{name}: found draws not finite."
         if self.lost:

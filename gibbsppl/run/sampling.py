@@ -195,9 +195,10 @@ class _Run:
                 under_way[self.crew.submit(number, self.positions[number], most)] = number
 
     def unfinished(self) -> list[int]:
-        """The chains that have not all their draws."""
+        """The chains that have not all their draws, those first that are behind."""
         draws = self.job.recording.draws
-        return [n for n, drawn in enumerate(self.drawn) if drawn < draws]
+        found = [n for n, drawn in enumerate(self.drawn) if drawn < draws]
+        return sorted(found, key=lambda n: self.positions[n].chain.sweep - self.positions[n].before)
 
     def take(self, number: int, segment: Segment | Lost | None) -> None:
         """Keep what a segment has recorded, and tell how far the run is."""

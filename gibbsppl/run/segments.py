@@ -9,7 +9,7 @@ first.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -147,23 +147,29 @@ class _Work:
 
     def draw(self, ends: float, most: int) -> None:
         """Draws until there are ``most``, or the time, or the room for them, is over."""
-        self.recorder = self.job.recording.recorder(self.position.drawn, most, BYTES_AT_MOST)
-        while self.recorder.left:
-            self.advance(partial(self.job.engine.draws, self.chain, self.recorder, self.job.thin))
-            self.position.drawn = self.recorder.first + self.recorder.drawn
-            if perf_counter() >= ends:
-                break
+        self.recorder = recorder = self.job.recording.recorder(
+            self.position.drawn, most, BYTES_AT_MOST
+        )
+        drawn = partial(self.job.engine.draws, self.chain, recorder, self.job.thin)
+        try:
+            while recorder.left:
+                self.advance(drawn)
+                if perf_counter() >= ends:
+                    break
+        finally:
+            self.position.drawn = recorder.first + recorder.drawn
 
-    def advance(self, carry_out: Any) -> None:
+    def advance(self, carry_out: Callable[[], int]) -> None:
         """Some sweeps; now and then a look at the state."""
-        assert self.position.good is not None
-        if self.chain.sweep - self.position.good.sweep >= SWEEPS_BETWEEN_CHECKS:
+        position = self.position
+        assert position.good is not None
+        if position.chain.sweep - position.good.sweep >= SWEEPS_BETWEEN_CHECKS:
             self.check()
             self.save()
         try:
             carry_out()
         except FAILURES as error:
-            raise self.failure(self.chain.sweep + 1) or error from error
+            raise self.failure(position.chain.sweep + 1) or error from error
 
     def check(self) -> None:
         """Find whether state and new draws are finite; if not, say what went wrong first."""

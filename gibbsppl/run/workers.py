@@ -57,9 +57,9 @@ class Here:
     job: Job
 
     def is_free(self, number: int, busy: int) -> bool:
-        """Always: a segment is done when it has been submitted."""
-        del number, busy
-        return True
+        """Whether there is none: what a segment has ended in is looked at before the next."""
+        del number
+        return not busy
 
     def submit(self, number: int, position: Position, most: int) -> Future[Any]:
         """A segment of chain ``number``, carried out now."""
