@@ -21,6 +21,7 @@ _ELSEWHERE = {
     "Sampler": "sampler",
     "Draws": "output.draws",
     "load_draws": "output.draws",
+    "until": "output.until",
     "simulate": "predict.prior",
     "baselines": "predict",
     "read_bugs": "bugs.read",

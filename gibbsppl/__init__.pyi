@@ -62,6 +62,7 @@ from gibbsppl.language.potentials import Potential as Potential
 from gibbsppl.language.tensors import Tensor as Tensor
 from gibbsppl.output.draws import Draws as Draws
 from gibbsppl.output.draws import load_draws as load_draws
+from gibbsppl.output.until import until as until
 from gibbsppl.predict import baselines as baselines
 from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler

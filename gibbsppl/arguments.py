@@ -82,6 +82,12 @@ NAME = Kind(lambda value: isinstance(value, str), "a name")
 NAMES = Kind(_are_names, "a name, or several in a list")
 COUNT = Kind(_is_count, "a whole number that is not negative")
 POSITIVE = Kind(lambda value: _is_count(value) and value > 0, "a whole number from 1 on")
+POSITIVE_NUMBER = Kind(
+    lambda value: isinstance(value, int | float | np.integer | np.floating)
+    and not isinstance(value, bool)
+    and bool(0 < value < np.inf),
+    "a number above 0",
+)
 BY_NAME = Kind(
     lambda value: isinstance(value, Mapping) and all(map(is_name, value)),
     "a dict by names",

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparing.comparison import Comparison
     from gibbsppl.initial.rooms import Rooms
+    from gibbsppl.output.until import Until
     from gibbsppl.rewrites import Found
     from gibbsppl.schedule.moments import By
     from gibbsppl.schedule.sweeps import Schedule
@@ -241,6 +242,7 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
         temper: bool | int = False,
         cores: int | None = None,
         executor: Executor | None = None,
+        until: Until | None = None,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -263,6 +265,8 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
         are cores and chains if the run has work for them, by a count of its operations. Any
         ``executor`` of `concurrent.futures` will do, such as that of a cluster. Draws are the same
         whoever makes them.
+        ``until`` ends the run before it has all ``draws``: `gp.until(ess=400, r_hat=1.01)` when
+        there are enough effective draws, or with ``minutes=10`` when the time is over.
         Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
         reports the rest, which ``draws.interrupted`` does too.
         """
@@ -276,11 +280,13 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         sequence, sweeps = seed_sequence(seed), chains * (warmup + draws * thin)
         how: dict[str, Any] = {"draws": draws, "warmup": warmup, "thin": thin, "keep": keep}
-        how |= {"progress": progress, "limit_bytes": limit_bytes}
+        how |= {"progress": progress, "limit_bytes": limit_bytes, "until": until}
         if temper is False:
             engine, starts, started = self._started(asked, sweeps, keep, chains, sequence, init)
             own = (self.program, self.prepared)
             seconds = nan if threads else self._seconds(engine, sweeps)
+            if until is not None and until.minutes is not None:
+                seconds = min(seconds, 60 * until.minutes)
             with pool_of(wanted, chains, seconds) as pool:
                 result = run(*own, starts, engine=engine, types=self.types, pool=pool, **how)
         else:
@@ -349,6 +355,7 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
             "sampling_seconds": result.seconds[1],
             "warmup_seconds": result.seconds[0],
             "interrupted": result.interrupted,
+            "until": result.until,
             "left_out": result.left_out,
             "choices": "\n".join(self.derivation.facts.choices),
             "tuned": None if self.tuned_from is None else self.tuned_from.best.name,

@@ -31,6 +31,9 @@ EXECUTOR = Kind(
     lambda value: callable(getattr(value, "submit", None)) and hasattr(value, "shutdown"),
     "an executor of concurrent.futures, such as client.get_executor() of Dask",
 )
+RULE = Kind(
+    lambda value: hasattr(type(value), "next_look"), "a rule, such as gp.until(ess=400, r_hat=1.01)"
+)
 OF_FITS = {
     **dict.fromkeys(("starts", "sweeps"), COUNT),
     "warmup": COUNT.or_none(),
@@ -52,6 +55,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "threads": COUNT.or_none(),
         "cores": COUNT.or_none(),
         "executor": EXECUTOR.or_none(),
+        "until": RULE.or_none(),
         "temper": COUNT.or_truth(),
         "progress": TRUTH,
     },

@@ -153,6 +153,18 @@ def test_check_fails_where_a_conditional_is_wrong(coin, capsys, monkeypatch):
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_a_run_ends_by_the_rule_that_is_asked_for(coin, capsys, tmp_path):
+    out = tmp_path / "draws.nc"
+    options = ["--draws", "5000", "--warmup", "5", "--seed", "1", "--out", str(out)]
+    assert main(["run", coin, *options, "--ess", "400", "--cores", "1"]) == 0
+
+    draws = gp.load_draws(out)
+    assert draws.draws < 5000
+    assert draws.until.endswith("(400 asked)")
+    assert main(["run", coin, *options, "--r-hat", "0.5"]) != 0
+    assert "found r_hat=0.5, expected a number above 1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

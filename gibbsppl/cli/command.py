@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gibbsppl.initial.inits import Init
     from gibbsppl.language import Model
     from gibbsppl.output.draws import Draws
+    from gibbsppl.output.until import Until
     from gibbsppl.sampler import Sampler
     from gibbsppl.settings import Settings
 
@@ -154,6 +155,12 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         help="variables to record (default: all but large arrays of labels and counts); also "
         f"{DEVIANCE} and {PENALTY}",
     )  # fmt: skip
+    for name, text in (
+        ("ess", "end the run at so many effective draws of every quantity"),
+        ("r-hat", "end the run when every R-hat is as small (with --ess: when both are reached)"),
+        ("minutes", "end the run after so many minutes"),
+    ):
+        run_options.add_argument(f"--{name}", type=float, metavar="NUMBER", help=text)
     run_options.add_argument(
         "--cores", type=_count,
         help="processes to draw chains in (default: all cores, if there is work for them)",
@@ -166,6 +173,16 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
     run_options.add_argument("--seed", type=_count, help="a whole number (default: a fresh one)")
     run_options.add_argument("--out", type=Path, help="the netCDF file (default: <FILE's name>.nc)")
     run_options.add_argument("--quiet", action="store_true", help="print where the draws are only")
+
+
+def _rule(options: argparse.Namespace) -> Until | None:
+    """The rule that ends the run, if one is asked for."""
+    asked = {"ess": options.ess, "r_hat": options.r_hat, "minutes": options.minutes}
+    if all(x is None for x in asked.values()):
+        return None
+    from gibbsppl.output.until import until  # noqa: PLC0415  (if asked for)
+
+    return until(**asked)
 
 
 def _count(text: str) -> int:
@@ -198,6 +215,7 @@ def run(options: argparse.Namespace) -> int:
         init=inits,
         keep=_kept(sampler, options, recorded, told),
         cores=options.cores,
+        until=_rule(options),
         progress=not options.quiet,
     )
     told = tuple(n for n in told or drawn if n in drawn) or tuple(drawn)

@@ -58,6 +58,7 @@ READ: Mapping[str, Kind] = {
     "thin": POSITIVE,
     "interrupted": TEXT.or_none(),
     "left_out": TEXT.or_none(),
+    "until": TEXT.or_none(),
     "tempered": TEXT.or_none(),
 }
 
@@ -184,12 +185,18 @@ class Draws:
     def __repr__(self) -> str:
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
         lines = [title, *(self._described(name) for name in self.values)]
-        return "\n".join([*lines, *filter(None, (self.left_out, self.interrupted))])
+        notes = self.until and f"ended by its rule, {self.until}", self.left_out, self.interrupted
+        return "\n".join([*lines, *filter(None, notes)])
 
     @property
     def interrupted(self) -> str | None:
         """The part of the run that Ctrl-C has left out, as text; None after a whole run."""
         return self.attributes.get("interrupted")
+
+    @property
+    def until(self) -> str | None:
+        """What a rule that ends a run (`gp.until`) has found, as text; None without a rule."""
+        return self.attributes.get("until")
 
     @property
     def left_out(self) -> str:

@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
-from typing import Any
+from time import perf_counter
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class RunResult:
     belong together; in one that was stopped, those of deferred steps that were not recorded have
     old values, which no draw reads.
     ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
-    one for each draw.
+    one for each draw. ``until`` says what a rule that ends the run has found.
     """
 
     values: Mapping[str, Array]
@@ -92,6 +93,28 @@ class RunResult:
     rates: Mapping[tuple[str, str], Array] = field(default_factory=dict)
     left_out: str | None = None
     stats: Mapping[str, Array] = field(default_factory=dict)
+    until: str | None = None
+
+
+class Rule(Protocol):
+    """A rule that ends a run."""
+
+    @property
+    def minutes(self) -> float | None:
+        """The time after which the run ends, whatever is reached."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether draws are looked at."""
+
+    def check(self, names: Mapping[str, object]) -> None:
+        """Raise an error if it asks for variables that are not recorded."""
+
+    def next_look(self, draws: int) -> int:
+        """The number of draws of each chain at the next look."""
+
+    def found(self, values: Mapping[str, Array]) -> tuple[bool, str]:
+        """Whether draws are enough, and what is reached, in words."""
 
 
 def run(  # noqa: PLR0913  (settings, all named at the call)
@@ -108,13 +131,15 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     progress: bool = True,
     limit_bytes: int = LIMIT_BYTES,
     pool: Pool | None = None,
+    until: Rule | None = None,
 ) -> RunResult:
     """The draws of each chain, every ``thin`` sweeps after ``warmup`` sweeps; ``chains`` are kept.
 
     ``types`` are the integer types of what is known to be whole, in which it is recorded. ``keep``
     names the variables and deterministics to store (default: all but whole numbers whose draws
-    are large). Above ``limit_bytes`` of draws the run is refused. After Ctrl-C the chains that are
-    finished are returned, or what the first one has drawn.
+    are large). Above ``limit_bytes`` of draws the run is refused. Chains take turns, here or by the
+    workers of a ``pool``. A rule ``until`` ends the run before it has all draws, as Ctrl-C does:
+    the draws so far are returned.
     """
     _check_settings({"chains": len(chains), "draws": draws, "warmup": warmup, "thin": thin})
     with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
@@ -124,6 +149,8 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
         names = tuple(name for name in kept if name not in left)
         check_memory({name: needed[name] for name in names}, limit_bytes)
         _check_initial(program, chains)
+        if until is not None:
+            until.check({name: kept[name] for name in names})
         if told := left_out_told(left, needed):
             say(f"gibbsppl: {told}")
     recording = Recording(program, constants, names, draws, types or {})
@@ -131,7 +158,7 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     with reporting(len(chains) * job.sweeps, "sweeps", wanted=progress) as report, ctrl_c() as stop:
         store = InMemory((len(chains), draws))
         positions = [Position.of(c) for c in chains]
-        runner = _Run(job, positions, crew_of(job, pool), store, stop, report)
+        runner = _Run(job, positions, crew_of(job, pool), store, stop, report, until)
         result = runner.carried_out()
     return replace(result, left_out=told)
 
@@ -162,12 +189,17 @@ class _Run:
     store: Store
     stop: Stop
     report: Report | None
+    until: Rule | None = None
     seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
     drawn: list[int] = field(default_factory=list)  # (what the store has, of each chain)
     lost: dict[int, Lost] = field(default_factory=dict)
+    most: int = 0  # (the draws that chains may have before the next look at them)
+    ended: str | None = None  # (what the rule has found)
+    began: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
         self.drawn = [p.drawn for p in self.positions]
+        self.most = self.next_look(0)
 
     def carried_out(self) -> RunResult:
         """Segments of all chains, until each has all its draws; Ctrl-C ends the run before."""
@@ -176,6 +208,8 @@ class _Run:
             while True:
                 self.submit(under_way)
                 if not under_way:
+                    if self.goes_on():
+                        continue
                     break
                 for done in wait(under_way, return_when=FIRST_COMPLETED).done:
                     number = under_way.pop(done)
@@ -188,16 +222,43 @@ class _Run:
         """Have a segment of each chain carried out that waits, unless the run is to stop."""
         busy = set(under_way.values())
         for number in self.unfinished():
-            if self.stop or number in busy or number in self.lost:
+            if self.stop or self.is_over() or number in busy or number in self.lost:
                 continue
             if self.crew.is_free(number, len(under_way)):
-                most = self.job.recording.draws
-                under_way[self.crew.submit(number, self.positions[number], most)] = number
+                position = self.positions[number]
+                under_way[self.crew.submit(number, position, self.most)] = number
+
+    def next_look(self, draws: int) -> int:
+        """The draws of each chain at the next look: all of them without a rule that looks."""
+        wanted = self.job.recording.draws
+        if self.until is None or not self.until.asks:
+            return wanted
+        return min(wanted, self.until.next_look(draws))
+
+    def is_over(self) -> bool:
+        """Whether the time of a rule is over."""
+        minutes = None if self.until is None else self.until.minutes
+        return minutes is not None and perf_counter() - self.began > 60 * minutes
+
+    def goes_on(self) -> bool:
+        """Whether there is more to draw, now that no chain is under way."""
+        if self.until is None:
+            return False
+        chains, draws = most_draws(self.drawn)
+        is_enough, found = False, ""
+        if self.until.asks and draws:
+            is_enough, found = self.until.found(self.store.kept(chains, draws)[0])
+        why = f"after {self.until.minutes:g} minutes" if self.is_over() else ""
+        each = f"{counted(draws, 'draw')} of each chain"
+        self.ended = ": ".join(filter(None, [", ".join(filter(None, [why, each])), found]))
+        if is_enough or self.stop or self.is_over() or self.most == self.job.recording.draws:
+            return False
+        self.most = self.next_look(self.most)
+        return len(self.lost) < len(self.positions)
 
     def unfinished(self) -> list[int]:
-        """The chains that have not all their draws, those first that are behind."""
-        draws = self.job.recording.draws
-        found = [n for n, drawn in enumerate(self.drawn) if drawn < draws]
+        """The chains that have not all draws before the next look, those first that are behind."""
+        found = [n for n, drawn in enumerate(self.drawn) if drawn < self.most]
         return sorted(found, key=lambda n: self.positions[n].chain.sweep - self.positions[n].before)
 
     def take(self, number: int, segment: Segment | Lost | None) -> None:
@@ -222,7 +283,13 @@ class _Run:
     def result(self) -> RunResult:
         """The draws, or as many as were made before Ctrl-C."""
         chains, draws = most_draws(self.drawn)
-        interrupted = self.told(chains, draws) if self.unfinished() else None
+        is_cut = self.unfinished() and (self.stop or self.lost)
+        interrupted = self.told(chains, draws) if is_cut else None
+        if not draws and self.is_over():
+            raise RunError(
+                "until: the minutes were over before the first draw; give the run more time, or "
+                "fewer sweeps of warm-up."
+            )
         if not draws:
             raise RunError(interrupted) if self.lost else KeyboardInterrupt(interrupted)
         if interrupted:
@@ -231,7 +298,7 @@ class _Run:
         ended = tuple(self.positions[n].chain for n in chains)
         seconds = self.seconds[0], self.seconds[1]
         own = self.job.warmup, self.job.thin, seconds
-        return RunResult(values, ended, *own, interrupted, rates)
+        return RunResult(values, ended, *own, interrupted, rates, until=self.ended)
 
     def told(self, chains: Sequence[int], draws: int) -> str:
         """How far a run has come that is not whole, why, and what of it is kept."""
