@@ -7,7 +7,7 @@ not been derived before comes here (`gibbsppl.cache`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
@@ -46,6 +46,9 @@ from gibbsppl.schedule.choices import Choice, choices_told
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
+
+# A plan with proposals, where these pay, and the choices made.
+Proposing = tuple[Planned, tuple[Choice, ...]]
 
 
 def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -> Derivation:
@@ -90,9 +93,8 @@ def scheduled(
     asked: Mapping[str, bool] = dict(rewrites) if isinstance(rewrites, Mapping) else {}
     made_by = partial(_planned, graph, data, control, {} if found is None else found)
     states = cache(partial(_states, graph))
-    augmented, trial, asked, choices = _augmented(
-        graph, data, control, settings, asked, made_by, states
-    )
+    search = _Search(settings, states)
+    augmented, trial, asked, choices = _augmented(graph, data, control, search, asked, made_by)
     if by:
         from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
 
@@ -113,7 +115,7 @@ def scheduled(
     def chosen(trial: Trial, model: Rewritten) -> Trial:
         now, own = Planned(trial, model, control), choices
         if control.proposes and _is_free(settings, control):
-            now, proposed = with_proposals(now, settings, states)
+            now, proposed = search.proposing(now)
             own = (*choices, *proposed)
         best = with_choices(now, settings, states)
         return best.with_choices((*own, *best.schedule.choices)) if own else best
@@ -129,19 +131,35 @@ def scheduled(
     return with_marginal_moves(best, settings, integrated, states, is_asked=bool(is_asked))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """The settings of a search for the best schedule, and what it finds once: states, proposals."""
+
+    settings: Settings
+    states: Callable[[Trial], Sequence[Values]]
+    found: dict[int, tuple[Trial, Proposing]] = field(default_factory=dict)
+
+    def proposing(self, now: Planned) -> Proposing:
+        """The proposals of a plan; those of one trial are found once."""
+        key = id(now.trial)  # (kept with the trial, which has its place while it is known by that)
+        if key not in self.found:
+            self.found[key] = now.trial, with_proposals(now, self.settings, self.states)
+        return self.found[key][1]
+
+
 def _augmented(
     graph: Graph,
     data: Values,
     control: Control,
-    settings: Settings,
+    search: _Search,
     asked: Mapping[str, bool],
     made_by: Callable[[Settings, Mapping[str, bool]], tuple[Rewritten, Schedule]],
-    states: Callable[[Trial], Sequence[Values]],
 ) -> tuple[Rewritten, Trial, Mapping[str, bool], tuple[Choice, ...]]:
     """The model with or without the auxiliary variables that it might do without, or gain by.
 
     And its schedule on trial, the rewrites asked for, and the choices made.
     """
+    settings = search.settings
 
     def tried(rewrites: Mapping[str, bool]) -> tuple[Rewritten, Trial]:
         model, schedule = made_by(settings, rewrites)
@@ -160,13 +178,12 @@ def _augmented(
         augmented, plain = (now, other) if is_made else (other, now)
         without = plain[1]
         if is_made and is_free and is_partial(augmented[1].schedule, rule, graph):
-            # (more is proposed where it pays; it will be found again)
-            own = Planned(without, plain[0], control)
-            without = with_proposals(own, settings, states)[0].trial
+            # (more is proposed where it pays)
+            without = search.proposing(Planned(without, plain[0], control))[0].trial
         schedules = without.schedule, augmented[1].schedule
         if not (is_proposed if is_made else is_closed)(*schedules, rule, graph):
             continue
-        choice, stays = with_or_without(augmented[1], without, rule, settings, states)
+        choice, stays = with_or_without(augmented[1], without, rule, settings, search.states)
         choices += [] if choice is None else [choice]
         asked = {**asked, rule: stays}
         now = augmented if stays else plain

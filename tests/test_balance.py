@@ -18,7 +18,7 @@ from kernel_rows import ROWS, compiled
 
 import gibbsppl as gp
 from gibbsppl import kernels, runtime
-from gibbsppl.checks.geweke import compared
+from gibbsppl.checks.geweke import ROUNDINGS, compared
 from gibbsppl.checks.one_step import program_of
 from gibbsppl.kernels import OFFERED
 from gibbsppl.kernels.ascent import Ascent
@@ -130,11 +130,16 @@ def functions_of(latent, values):
     return {name: found[name] for name in sorted(found)}
 
 
+def roundings(row):
+    """The roundings behind a value: of each entry, in each sweep of a warm-up or a move."""
+    return ROUNDINGS * max(row.sizes.values()) * (1 + WARMUP)
+
+
 def found_of(row):
     """The tests of a row; None where a step leads out of the support, or fails."""
     try:
         samples = Replicates(row).moved()
-        return compared(samples, LEVEL, reversible=row.reversible)
+        return compared(samples, LEVEL, operations=roundings(row), reversible=row.reversible)
     except (ArithmeticError, ValueError, RuntimeWarning, gp.RunError):
         return None
 

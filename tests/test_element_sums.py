@@ -89,7 +89,95 @@ def partly_known():
     return model
 
 
+def by_group(prior, more=lambda _: None):
+    """Elements of a row that an index of data shows: those of other rows add nothing."""
+
+    def declared():
+        with gp.Model(coords=coords(), name="by group") as model:
+            design = gp.Data("design", X, dims=("i", "j"))
+            row = gp.Index("row", np.arange(ROWS) % 2, of="group", dims="i")
+            label = prior()
+            more(label)
+            gp.Poisson("y", gp.exp(0.5 * gp.sum(design * label[row], "j")), dims="i",
+                       observed=COUNTS)  # fmt: skip
+        return model
+
+    return declared
+
+
+def gates_by_group():
+    return by_group(lambda: gp.Bernoulli("label", 0.4, dims=("group", "j")))()
+
+
+def counts_by_group():
+    return by_group(lambda: gp.Binomial("label", 2, 0.4, dims=("group", "j")))()
+
+
+def tied_gates_by_group():
+    """Drawn one after the other: another term sees all elements."""
+    return by_group(
+        lambda: gp.Bernoulli("label", 0.4, dims=("group", "j")),
+        lambda label: gp.Potential("all", -0.2 * label.sum("j").sum("group") ** 2),
+    )()
+
+
+PARTLY_SEEN = """
+model {
+  for (i in 1:9) {
+    y[i] ~ dpois(exp(0.1 + inprod(X[i, 1:3], label[1:3]) + 0.3 * inprod(Z[i, ], label[])))
+  }
+  for (j in 1:4) { label[j] ~ dbern(0.4) }
+}
+"""
+
+
+def partly_seen():
+    """A sum over a part of the elements beside a sum over all."""
+    return gp.read_bugs(PARTLY_SEEN, {"X": X, "Z": X[::-1], "y": COUNTS})
+
+
 MODELS = (counts, counts_by_choice, values_of_labels, groups_of_counts, two_axes, partly_known)
+SEEN_BY_SOME = (gates_by_group, counts_by_group, tied_gates_by_group, partly_seen)
+
+
+@pytest.mark.parametrize("model", SEEN_BY_SOME, ids=lambda m: m.__name__)
+def test_elements_change_the_sums_of_the_rows_that_see_them_alone(model):
+    sampler = gp.compile(model(), interweave=False)
+    assert sampler.verify().proved
+    state, rng = started(sampler)
+
+    for _ in range(6):
+        assert beside(sampler, state, rng).far == []
+
+
+def infinite_terms():
+    """Zeros among the values whose logs are added."""
+    with gp.Model(coords=coords(), name="zeros") as model:
+        design = gp.Data("design", np.abs(X), dims=("i", "j"))
+        value = gp.Data("value", VALUES, dims="k")
+        label = gp.Categorical("label", p=gp.Data("shares", [0.5, 0.3, 0.2], dims="k"), dims="j")
+        gp.Poisson("y", gp.exp(gp.sum(design * gp.log(value[label]), "j")), dims="i",
+                   observed=np.zeros(ROWS))  # fmt: skip
+    return model
+
+
+def huge_terms():
+    """When a value of 1e20 leaves a sum, the digits of the others would be lost."""
+    with gp.Model(coords=coords(), name="huge") as model:
+        value = gp.Data("value", [1.0, 1e20, 1e-300], dims="k")
+        label = gp.Categorical("label", p=gp.Data("shares", [0.3, 0.3, 0.4], dims="k"), dims="j")
+        gp.Poisson("y", gp.sum(value[label], "j"), observed=3)
+    return model
+
+
+@pytest.mark.parametrize("model", [infinite_terms, huge_terms])
+def test_sums_that_lose_digits_are_not_kept(model):
+    sampler = gp.compile(model())
+    step = sampler.schedule.step("label")
+
+    assert sum_loop(step, sampler.schedule.whole) is None
+    assert sampler.verify().proved
+
 
 
 @cache

@@ -211,3 +211,27 @@ def test_loops_are_taken_where_numpy_holds_too_much(monkeypatch):
     sampler.derivation.facts = large
     draws = sampler.sample(2, warmup=1, chains=1, seed=1, backend="auto", progress=False)
     assert draws.attributes["backend"] == "compiled"
+
+
+def test_labels_of_a_chain_are_never_drawn_in_parts(in_parts):
+    """Parts of a chain would be chains of their own: transitions between them would be lost."""
+    with gp.Model(coords={"t": 3000, "k": 5}, name="chain") as model:
+        p = gp.Data("p", np.full((5, 5), 0.2), dims=("k", "k'"))
+        rate = gp.Data("rate", np.arange(1.0, 6.0), dims="k")
+        z = gp.Array("z", dims="t", event="k")
+        z[0] = gp.Categorical(p=0.2, event="k")
+        z[1:] = gp.Categorical(p=p.at("k", z.lag("t", 1)), event="k'")
+        gp.Poisson("y", rate[z], dims="t", observed=np.arange(3000) % 7)
+    sampler = gp.compile(model)
+
+    assert sampler.schedule.step("z").kind == "chain"
+    assert "drawn_by_parts" not in sampler.source
+
+
+def test_a_part_that_cannot_be_computed_is_told_of_its_step(in_parts, monkeypatch):
+    sampler = gp.compile(mixture())
+    monkeypatch.setattr("gibbsppl.checks.in_parts._by_element", lambda *_: 1 / 0)
+    found = sampler.verify()
+
+    assert not found.passed
+    assert "its call fails with ZeroDivisionError" in str(found)

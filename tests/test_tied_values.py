@@ -203,6 +203,25 @@ def test_what_changes_in_loops_is_the_log_density_in_numpy(make):
     assert differences(sampler_of(make)) == []
 
 
+READ_AT_EQUAL_POSITIONS = """
+model {
+  for (i in 1:3) {
+    y[i] ~ dpois(inprod(p[i, i, 1:4], x[i, ]))
+    for (j in 1:3) { p[i, j, 1:4] ~ ddirch(a[]) }
+  }
+}
+"""
+
+
+def test_values_that_are_read_at_two_equal_positions_keep_no_sums():
+    x = RNG.gamma(2, size=(3, 4))
+    data = {"x": x, "y": np.array([1, 0, 3]), "a": WEIGHTS}
+    sampler = gp.compile(gp.read_bugs(READ_AT_EQUAL_POSITIONS, data), rewrites=False)
+
+    assert sampler.verify().proved
+    assert differences(sampler) == []
+
+
 @pytest.mark.parametrize("scan", ["random", "symmetric"])
 def test_sums_are_made_anew_in_every_order_of_steps(scan):
     assert differences(gp.compile(model_of(factors), rewrites=False, scan=scan)) == []

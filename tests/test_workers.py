@@ -218,6 +218,52 @@ def re_told(text):
     return text[: len("chain 1 is lost after 0 draws, because its worker has died")], text[-20:]
 
 
+def died_at(sweeps):
+    """A program whose process dies at some sweeps of chain 1, once at each."""
+    once = "s['n'] += 1; mark = os.path.join(c['folder'], str(s['n']))"
+    at = f"s['n'] in {sweeps} and s['which'] == 1 and not os.path.exists(mark)"
+    return walk(f"{once}\n    if {at}: os.open(mark, os.O_CREAT); {KILLED}")
+
+
+def test_deaths_are_counted_in_one_place(tmp_path, short_segments):
+    chains = starts(2)
+    for number, chain in enumerate(chains):
+        chain.state["which"] = number
+    program, pool = died_at((50, 120, 190, 260)), Processes(2)
+    try:
+        result = run(
+            program, program.prepare({"folder": str(tmp_path)}), chains, draws=300, warmup=30,
+            progress=False, pool=pool, keep=["x"],
+        )  # fmt: skip
+    finally:
+        pool.close()
+
+    assert result.interrupted is None
+    assert same(result.values, ran(walk(), chains=2, keep=["x"]).values)
+
+
+def test_threads_share_no_arrays_that_loops_work_in():
+    """Elements that are drawn by their log densities, which loops keep hulls of in such arrays."""
+    with gp.Model(coords={"i": 200}) as model:
+        level = gp.Normal("level", 1, tau=gp.Gamma("tau", 1, rate=1), dims="i")
+        gp.Poisson("y", gp.exp(level), dims="i", observed=np.arange(200) % 9)
+    sampler = gp.compile(model)
+    settings = {"draws": 200, "warmup": 50, "seed": 1, "progress": False, "backend": "compiled"}
+    here = sampler.sample(**settings, cores=1)
+    with ThreadPoolExecutor(4) as executor:
+        there = sampler.sample(**settings, executor=executor)
+
+    assert all(np.array_equal(here[n], there[n]) for n in here)
+
+
+def test_processes_start_no_others_by_default(monkeypatch):
+    monkeypatch.setattr(pools, "available", lambda: 4)
+    monkeypatch.setattr(pools.multiprocessing, "parent_process", object)
+
+    assert Wanted().processes(4, 1e6) == 1
+    assert Wanted(cores=2).processes(4, 0.0) == 2
+
+
 def test_an_executor_that_is_broken_ends_the_run_with_what_is_there():
     executor = ThreadPoolExecutor(1)
     executor.shutdown()

@@ -221,6 +221,7 @@ class _Recorder:
         """Draw all of an array, after a look at what its parts would be drawn from."""
         self.finish()
         (name,) = (n for n in self.program.given_rest if by.tuned == f"~{n}")
+        self.current = name
         if parts_differ(self.schedule.step(name), self.program.given_rest[name], dict(s), c, by):
             self.wrong.setdefault(name, "a part is drawn from other parameters than the whole")
         draw(rng, s, c)

@@ -51,6 +51,8 @@ TUNING_SWEEPS = 100
 UNTUNED_SWEEPS = 10
 # Draws that break a constraint, one after the other, before the test gives up.
 MOST_REFUSED = 10_000
+# The roundings of an entry in a sweep: a turn takes two products and a sum of each of two entries.
+ROUNDINGS = 6
 # Cells of values between which flows are compared: a third of all values in each.
 CELLS = 3
 
@@ -141,17 +143,20 @@ def geweke(  # noqa: PLR0913  (the settings of the test are named by keyword)
         for _ in range(replicates)
     ]
     samples = np.transpose(measured, (2, 1, 0))
-    return compared(dict(zip(functions, samples, strict=True)), level, reversible=reversible)
+    most = max(int(np.prod([graph.sizes[d] for d in v.dims])) for v in graph.variables.values())
+    named, operations = dict(zip(functions, samples, strict=True)), ROUNDINGS * most * (1 + sweeps)
+    return compared(named, level, operations=operations, reversible=reversible)
 
 
 def compared(
-    samples: Mapping[str, Floats], level: float, *, reversible: bool = False
+    samples: Mapping[str, Floats], level: float, *, operations: int = 1, reversible: bool = False
 ) -> GewekeResult:
     """The tests of functions, by their values in replicates.
 
-    Of each there are three rows: of fresh draws, and of others before and after sweeps.
+    Of each there are three rows: of fresh draws, and of others before and after sweeps. A value
+    is rounded by so many ``operations``.
     """
-    rounded = {name: _without_rounding(np.asarray(own)) for name, own in samples.items()}
+    rounded = {n: _without_rounding(np.asarray(own), operations) for n, own in samples.items()}
     _refuse_non_finite({name: own[-1] for name, own in rounded.items()})
     tests = (_tests, _balance) if reversible else (_tests,)
     found = tuple(test(name, *own) for name, own in rounded.items() for test in tests)
@@ -286,18 +291,20 @@ def _refuse_non_finite(values: State) -> None:
             )
 
 
-def _without_rounding(values: Floats) -> Floats:
-    """The values to half of their digits: what is constant up to rounding is so.
+def _without_rounding(values: Floats, operations: int) -> Floats:
+    """The values; all alike if they differ by no more than so many roundings.
 
     The entries of a vector of shares have the same mean, whatever they are; a direction that has
     been turned has the length one, but for an error at each turn.
 
-    >>> len({*_without_rounding(np.array([1 / 3, 1 / 3 + 2**-50])).tolist()})
+    >>> len({*_without_rounding(np.array([1 / 3, 1 / 3 + 2**-50]), operations=12).tolist()})
     1
+    >>> len({*_without_rounding(np.array([1e8, 1e8 + 1e-3]), operations=12).tolist()})
+    2
     """
-    kept = np.finfo(np.float64).nmant // 2
-    mantissa, exponent = np.frexp(values)
-    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, kept)), exponent - kept))
+    limit = np.finfo(np.float64).eps * operations * np.max(np.abs(values), initial=0.0)
+    is_one = bool(np.isfinite(values).all()) and bool(np.ptp(values) <= limit)
+    return np.full_like(values, values.flat[0]) if is_one else values
 
 
 def _tests(

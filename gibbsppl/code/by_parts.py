@@ -131,6 +131,8 @@ def _axes_along(
         return None
     if step.is_joint or step.joint or step.dense or step.support.is_tied or step.alpha is not None:
         return None
+    if step.ties_elements:
+        return None
     dims = module.dims(step.statement)
     if not dims or any(w.lines for w in writers):
         return None

@@ -53,6 +53,7 @@ class ChainDraw(LabelDraw):
     kind: Kind = "chain"
     draw_function = "chain"
     returns_array = True
+    ties_elements = True
 
     @classmethod
     def of(cls, derived: object, made: Contributions) -> Self | None:

@@ -6,6 +6,7 @@ out: a pool that is closed after the run, or None where this process does all.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -27,12 +28,12 @@ class Processes:
 
     cores: int
     is_asked: bool = True
-    executor: Executor = field(init=False)
+    executor: ProcessPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
         self.executor = self._made()
 
-    def _made(self) -> Executor:
+    def _made(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.cores, mp_context=fresh(), initializer=ignoring_ctrl_c)
 
     def renewed(self, broken: Executor) -> bool:
@@ -40,6 +41,14 @@ class Processes:
         broken.shutdown(wait=False, cancel_futures=True)
         self.executor = self._made()
         return True
+
+
+    def close(self) -> None:
+        """End the processes, at once where nobody waits any more for what is under way."""
+        if self.executor._pending_work_items:  # noqa: SLF001  (public from Python 3.14 on)
+            for process in [*(self.executor._processes or {}).values()]:  # noqa: SLF001
+                process.terminate()
+        self.executor.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,8 @@ class Wanted:
         """
         if self.cores is not None:
             return min(self.cores, chains)
+        if multiprocessing.parent_process() is not None:
+            return 1  # (whoever has started this process shares out the cores)
         many = min(available(), chains)
         return many if seconds * (1 - 1 / many) > STARTING else 1
 
@@ -99,4 +110,4 @@ def pool_of(wanted: Wanted, chains: int, seconds: float) -> Iterator[Pool | None
     try:
         yield pool
     finally:
-        pool.executor.shutdown(cancel_futures=True)
+        pool.close()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from types import ModuleType
@@ -22,9 +24,23 @@ class _Process(SpawnProcess):
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
-            return SpawnProcess._Popen(process_obj)  # noqa: SLF001
+            with _without_ctrl_c():
+                return SpawnProcess._Popen(process_obj)  # noqa: SLF001
         finally:
             sys.modules["__main__"] = main
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """With Ctrl-C held back: a process that starts holds it back for good."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Context(SpawnContext):

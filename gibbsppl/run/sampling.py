@@ -195,6 +195,7 @@ class _Run:
     lost: dict[int, Lost] = field(default_factory=dict)
     most: int = 0  # (the draws that chains may have before the next look at them)
     ended: str | None = None  # (what the rule has found)
+    is_enough: bool = True  # (as it has found at the last look)
     began: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
@@ -211,12 +212,22 @@ class _Run:
                     if self.goes_on():
                         continue
                     break
+                if self.stop or self.is_over():
+                    self.leave(under_way)
                 for done in wait(under_way, return_when=FIRST_COMPLETED).done:
                     number = under_way.pop(done)
                     self.take(number, self.crew.outcome(number, done))
         except KeyboardInterrupt:  # (nobody waits for segments that others carry out)
             self.stop.asked = True
+        finally:
+            self.leave(under_way)
         return self.result()
+
+    @staticmethod
+    def leave(under_way: dict[Future[Any], int]) -> None:
+        """Take back the segments that nobody has begun with."""
+        for future in [f for f in under_way if f.cancel()]:
+            del under_way[future]
 
     def submit(self, under_way: dict[Future[Any], int]) -> None:
         """Have a segment of each chain carried out that waits, unless the run is to stop."""
@@ -245,13 +256,13 @@ class _Run:
         if self.until is None:
             return False
         chains, draws = most_draws(self.drawn)
-        is_enough, found = False, ""
+        found = ""
         if self.until.asks and draws:
-            is_enough, found = self.until.found(self.store.kept(chains, draws)[0])
+            self.is_enough, found = self.until.found(self.store.kept(chains, draws)[0])
         why = f"after {self.until.minutes:g} minutes" if self.is_over() else ""
         each = f"{counted(draws, 'draw')} of each chain"
         self.ended = ": ".join(filter(None, [", ".join(filter(None, [why, each])), found]))
-        if is_enough or self.stop or self.is_over() or self.most == self.job.recording.draws:
+        if self.is_enough or self.stop or self.is_over() or self.most == self.job.recording.draws:
             return False
         self.most = self.next_look(self.most)
         return len(self.lost) < len(self.positions)
@@ -283,7 +294,7 @@ class _Run:
     def result(self) -> RunResult:
         """The draws, or as many as were made before Ctrl-C."""
         chains, draws = most_draws(self.drawn)
-        is_cut = self.unfinished() and (self.stop or self.lost)
+        is_cut = (self.unfinished() or not self.is_enough) and (self.stop or self.lost)
         interrupted = self.told(chains, draws) if is_cut else None
         if not draws and self.is_over():
             raise RunError(
@@ -309,7 +320,7 @@ class _Run:
         if not draws:
             swept = min(p.chain.sweep - p.before for p in self.positions)
             sweeps = f"after {swept} of {self.job.warmup} sweeps of the warm-up"
-            return f"{told} {sweeps} of {counted(many, 'chain')}; no draw is kept"
+            return f"{told}, {sweeps} of {counted(many, 'chain')}; no draw is kept"
         which = f"{'the' if many == 1 else 'each'} chain"
         if len(chains) < many:
             which = f"chain{'s' if len(chains) > 1 else ''} {', '.join(map(str, chains))}"

@@ -121,6 +121,8 @@ class _Work:
             is_cut = True
             position.chain = copy.deepcopy(position.good) or position.chain
         self.check()
+        if position.drawn == self.job.recording.draws:
+            position.good = None  # (nothing is left to be replayed)
         taken = warm - began, perf_counter() - warm
         values, rates = ({}, {}) if self.recorder is None else self.recorder.recorded()
         return Segment(position, first, values, rates, taken, is_cut)

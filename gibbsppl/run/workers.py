@@ -11,6 +11,7 @@ import io
 import os
 import pickle
 import secrets
+import threading
 from collections import OrderedDict
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
@@ -153,6 +154,7 @@ class Elsewhere:
             return None
         self.sends.discard(number)
         self.alone.discard(number)
+        self.deaths.pop(number, None)  # (it goes on: deaths are counted in one place)
         if isinstance(found, Raised):
             raise found.error
         segment: Segment = found
@@ -161,8 +163,10 @@ class Elsewhere:
     def died(self, number: int, executor: Executor, error: Exception) -> Lost | None:
         """The end of a chain whose worker has died too often; None if it is tried again."""
         is_broken = isinstance(error, BrokenExecutor)
-        if is_broken and executor is self.pool.executor and not self.pool.renewed(executor):
-            return Lost(f"the executor is broken ({_said(error)})")
+        takes_no_more = is_broken or isinstance(error, RuntimeError)
+        if takes_no_more and executor is self.pool.executor and not self.pool.renewed(executor):
+            self.alone.discard(number)
+            return Lost(f"the executor takes no more work ({_said(error)})")
         if not self.alone or number in self.alone:
             # (whoever was not alone may have been innocent, and is tried once more)
             self.deaths[number] = self.deaths.get(number, 0) + 1
@@ -170,10 +174,10 @@ class Elsewhere:
         if self.deaths.get(number, 0) <= ATTEMPTS:
             return None
         self.alone.discard(number)
-        return Lost(
-            f"its worker has died {self.deaths[number]} times in one place, killed or out of "
-            f"memory ({_said(error)})"
-        )
+        times = f"{self.deaths[number]} times in one place"
+        if is_broken:
+            return Lost(f"its worker has died {times}, killed or out of memory ({_said(error)})")
+        return Lost(f"its executor has failed {times} ({_said(error)})")
 
 
 def _said(error: Exception) -> str:
@@ -195,7 +199,14 @@ class Raised:
     error: Exception
 
 
-_jobs: OrderedDict[str, Job] = OrderedDict()
+class _Jobs(threading.local):
+    """The jobs that a thread knows: arrays that loops work in are not shared with other threads."""
+
+    def __init__(self) -> None:
+        self.known: OrderedDict[str, Job] = OrderedDict()
+
+
+_JOBS = _Jobs()
 
 
 def carry_out_there(
@@ -203,13 +214,14 @@ def carry_out_there(
 ) -> Segment | Unknown | Raised:
     """A segment of a job, which is remembered by its key."""
     try:
-        if key not in _jobs:
+        known = _JOBS.known
+        if key not in known:
             if payload is None:
                 return Unknown()
-            _jobs[key] = pickle.loads(payload)  # noqa: S301  (made by `packed`)
-            while len(_jobs) > JOBS:
-                _jobs.popitem(last=False)
-        return carry_out(_jobs[key], number, position, seconds, most)
+            known[key] = pickle.loads(payload)  # noqa: S301  (made by `packed`)
+            while len(known) > JOBS:
+                known.popitem(last=False)
+        return carry_out(known[key], number, position, seconds, most)
     except Exception as error:  # noqa: BLE001  (told where the run is)
         return Raised(_picklable(error))
 

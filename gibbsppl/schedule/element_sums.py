@@ -14,7 +14,7 @@ whose coefficients are the same for all values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import sympy as sp
@@ -35,6 +35,7 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.ranges import Range, range_of, size_of
 from gibbsppl.algebra.recursions import Recursion
+from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.multilinear_forms import degree_of
@@ -108,9 +109,25 @@ def sum_loop(step: LabelDraw | DensityDraw, graph: Graph) -> SumLoop | None:
         return None
     if not reader.sums or not all(c.is_everywhere(sizes) for c in terms):
         return None
+    places = {s.place for s in reader.sums}
+    if any(_has_bare(v, places, sp.log) or _has_bare(v, places, sp.Pow) for v in values):
+        return None  # (where a large element leaves, the digits of the others are lost)
     pairs = zip(terms, values, strict=True)
     found = tuple(replace(c, value=v.xreplace(reader.changes)) for c, v in pairs)
     return SumLoop(tuple(reader.sums), found, element)
+
+
+def _has_bare(expr: Expr, places: Collection[Expr], kind: type[Expr]) -> bool:
+    """Whether a log (or a power that is no square) is of sums as they are: relative digits count.
+
+    Inside of other functions, as in ``log(1 + exp(x))``, absolute ones do.
+    """
+    def bare(e: Expr) -> bool:
+        plain = isinstance(e, Add | Mul | sp.Pow | Over | Where)
+        return e in places or (plain and any(map(bare, e.args)))
+
+    found = (e for e in expr.atoms(kind) if not (kind is sp.Pow and e.exp.is_nonnegative))
+    return any(map(bare, (e.args[0] for e in found)))
 
 
 def _with_candidate(term: Contribution, element: Leaf) -> Contribution:
@@ -173,8 +190,13 @@ class _Reader:
         if not set(places) <= {*self.element.indices} or leaves_of(body, self.target) != {old}:
             raise UnsuitedError
         here = {m.args[0]: m.args[1] for m in matches if isinstance(m.args[0], Dim)}
-        own = {r.dim: here[r.dim] for r in sums if r.dim in here and r.start == 0}
-        gained = Mul(body.xreplace({choice: VALUE}), *(m for m in matches if m.args[0] not in own))
+        # (a sum over a part alone sees the elements of the part)
+        whole_axes = (r for r in sums if r.dim in here and self._is_whole(r, here[r.dim]))
+        own = {r.dim: here[r.dim] for r in whole_axes}
+        # (all that the sum reads of the element: an index may be that of the row, without a match)
+        pairs = zip(old.indices, self.element.indices, strict=True)
+        seen = (Equals(i, axis) for i, axis in pairs if i not in own)
+        gained = Mul(body.xreplace({choice: VALUE}), *seen)
         left = tuple(r for r in sums if r.dim not in own)
         found = self._noted(whole.xreplace({choice: old}), substitute(gained, own), left, rows)
         change = found.change(new, self.element)
@@ -183,6 +205,10 @@ class _Reader:
         mark = Leaf(Array(f"·change {self.sums.index(found)}"))
         self.changes[mark] = change
         return found.place + found.weight_at * mark
+
+    def _is_whole(self, r: Range, axis: Dim) -> bool:
+        """Whether a range is all of an axis."""
+        return (r.start, len(r)) == (0, size_of(axis, self.sizes))
 
     def _noted(
         self, whole: Expr, gained: Expr, left: tuple[Range, ...], rows: tuple[Range, ...]
@@ -200,6 +226,8 @@ class _Reader:
         held = [f for f in Mul.make_args(gained) if f.has(VALUE)]
         if any(dims_of(f) & {r.dim for r in left} for f in held):
             raise UnsuitedError
+        if any(may_be_infinite(f) for f in held):
+            raise UnsuitedError  # (what is infinite cannot be taken out of a sum again)
         weight = Mul(*(f for f in Mul.make_args(gained) if f not in held))
         for r in reversed(left):
             weight = Over(weight, r.dim, r.start, r.stop)

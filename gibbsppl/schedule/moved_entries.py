@@ -228,6 +228,7 @@ def _kept(
     *rows, entry = leaf.indices
     dims = tuple(sorted(dims_of(total), key=str))
     is_plain = all(isinstance(i, Dim) or _is_index(i, graph) for i in rows)
+    is_plain = is_plain and len({*rows}) == len(rows)  # (no value at two equal positions)
     read = (x for x in total.atoms(Leaf) if x.array.name in graph.variables)
     places = (
         (i, d)

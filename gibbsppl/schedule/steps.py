@@ -68,6 +68,8 @@ class Step:
     called: str = ""
     # All of several arrays in one draw, from a quadratic log density.
     is_joint = False
+    # Whether elements are drawn by one another, beside what their conditionals read.
+    ties_elements = False
     # It leaves its conditional invariant, but is no draw from it.
     is_move = False
     # It is a proposal of which the tuning in the state learns how large a share is accepted.
