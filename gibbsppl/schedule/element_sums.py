@@ -126,8 +126,8 @@ def _has_bare(expr: Expr, places: Collection[Expr], kind: type[Expr]) -> bool:
         plain = isinstance(e, Add | Mul | sp.Pow | Over | Where)
         return e in places or (plain and any(map(bare, e.args)))
 
-    found = (e for e in expr.atoms(kind) if not (kind is sp.Pow and e.exp.is_nonnegative))
-    return any(map(bare, (e.args[0] for e in found)))
+    found = (e.args for e in expr.atoms(kind))
+    return any(bare(base) for base, *power in found if not any(p.is_nonnegative for p in power))
 
 
 def _with_candidate(term: Contribution, element: Leaf) -> Contribution:
@@ -189,12 +189,13 @@ class _Reader:
         places = [m.args[1] if isinstance(m, Equals) else None for m in matches]
         if not set(places) <= {*self.element.indices} or leaves_of(body, self.target) != {old}:
             raise UnsuitedError
+        (read,) = leaves_of(body, self.target)
         here = {m.args[0]: m.args[1] for m in matches if isinstance(m.args[0], Dim)}
         # (a sum over a part alone sees the elements of the part)
         whole_axes = (r for r in sums if r.dim in here and self._is_whole(r, here[r.dim]))
         own = {r.dim: here[r.dim] for r in whole_axes}
         # (all that the sum reads of the element: an index may be that of the row, without a match)
-        pairs = zip(old.indices, self.element.indices, strict=True)
+        pairs = zip(read.indices, self.element.indices, strict=True)
         seen = (Equals(i, axis) for i, axis in pairs if i not in own)
         gained = Mul(body.xreplace({choice: VALUE}), *seen)
         left = tuple(r for r in sums if r.dim not in own)
@@ -206,9 +207,9 @@ class _Reader:
         self.changes[mark] = change
         return found.place + found.weight_at * mark
 
-    def _is_whole(self, r: Range, axis: Dim) -> bool:
+    def _is_whole(self, r: Range, axis: Expr) -> bool:
         """Whether a range is all of an axis."""
-        return (r.start, len(r)) == (0, size_of(axis, self.sizes))
+        return isinstance(axis, Dim) and (r.start, len(r)) == (0, size_of(axis, self.sizes))
 
     def _noted(
         self, whole: Expr, gained: Expr, left: tuple[Range, ...], rows: tuple[Range, ...]
