@@ -42,7 +42,7 @@ from gibbsppl.planning import (
 from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Found, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
-from gibbsppl.schedule.choices import Choice, choices_told
+from gibbsppl.schedule.choices import Candidate, Choice, asking, choices_told
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -116,7 +116,7 @@ def scheduled(
         now, own = Planned(trial, model, control), choices
         if control.proposes and _is_free(settings, control):
             now, proposed = search.proposing(now)
-            own = (*choices, *proposed)
+            own = (*choices, *(_beside(c, settings, asked) for c in proposed))
         best = with_choices(now, settings, states)
         return best.with_choices((*own, *best.schedule.choices)) if own else best
 
@@ -129,6 +129,19 @@ def scheduled(
     if not (_is_free(settings, control) if is_asked is None else is_asked):
         return best
     return with_marginal_moves(best, settings, integrated, states, is_asked=bool(is_asked))
+
+
+def _beside(choice: Choice, settings: Settings, asked: Mapping[str, bool]) -> Choice:
+    """A choice whose candidates ask, too, for what has been decided about rewrites before it.
+
+    With other settings of blocks alone, that would be decided anew.
+    """
+    decided = asking(settings, "rewrites", asked) if asked else {}
+
+    def also(candidate: Candidate) -> Candidate:
+        return replace(candidate, settings={**decided, **candidate.settings})
+
+    return replace(choice, made=also(choice.made), others=tuple(map(also, choice.others)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -284,9 +284,7 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
         if temper is False:
             engine, starts, started = self._started(asked, sweeps, keep, chains, sequence, init)
             own = (self.program, self.prepared)
-            seconds = nan if threads else self._seconds(engine, sweeps)
-            if until is not None and until.minutes is not None:
-                seconds = min(seconds, 60 * until.minutes)
+            seconds = partial(self._seconds, engine, sweeps, threads, until)
             with pool_of(wanted, chains, seconds) as pool:
                 result = run(*own, starts, engine=engine, types=self.types, pool=pool, **how)
         else:
@@ -294,7 +292,7 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
 
             starts, notes = self.initial_states(chains, sequence, init)
             given, model = init is not None, hot(self, compiled)
-            with pool_of(wanted, chains, nan) as pool:
+            with pool_of(wanted, chains, lambda: nan) as pool:
                 how["pool"] = pool
                 result, made = tempered_run(model, starts, temper, asked, how, given)
             started = self._told(sequence, made, notes)
@@ -315,9 +313,16 @@ class Sampler(Predicting, Fitting, AtPowers, Comparing, Checking):
         numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
         return engine_for(asked, numpy, loops, sweeps, worth)
 
-    def _seconds(self, engine: Engine, sweeps: int) -> float:
-        """About the seconds of so many sweeps by an engine; NaN if not known."""
-        return seconds_of(engine, self.loops, sweeps, self.derivation.worth)
+    def _seconds(
+        self, engine: Engine, sweeps: int, threads: int | None, until: Until | None
+    ) -> float:
+        """About the seconds of so many sweeps, as far as a rule lets them go on.
+
+        NaN where they are not known, or threads have the cores.
+        """
+        found = nan if threads else seconds_of(engine, self.loops, sweeps, self.derivation.worth)
+        minutes = None if until is None else until.minutes
+        return found if minutes is None else min(found, 60 * minutes)
 
     @staticmethod
     def _told(

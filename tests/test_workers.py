@@ -260,8 +260,8 @@ def test_processes_start_no_others_by_default(monkeypatch):
     monkeypatch.setattr(pools, "available", lambda: 4)
     monkeypatch.setattr(pools.multiprocessing, "parent_process", object)
 
-    assert Wanted().processes(4, 1e6) == 1
-    assert Wanted(cores=2).processes(4, 0.0) == 2
+    assert Wanted().processes(4, lambda: 1e6) == 1
+    assert Wanted(cores=2).processes(4, lambda: 0.0) == 2
 
 
 def test_an_executor_that_is_broken_ends_the_run_with_what_is_there():
@@ -304,11 +304,12 @@ def test_functions_of_the_main_program_are_refused_by_name(monkeypatch):
 def test_processes_are_used_by_default_where_there_is_work_for_them(monkeypatch, capsys):
     monkeypatch.setattr(pools, "available", lambda: 4)
 
-    found = [Wanted().processes(4, s) for s in (0.1, pools.STARTING, 100.0, float("nan"))]
+    every = (0.1, pools.STARTING, 100.0, float("nan"))
+    found = [Wanted().processes(4, lambda s=s: s) for s in every]
     assert found == [1, 1, 4, 1]
-    assert Wanted().processes(1, 1e6) == 1
-    assert Wanted(cores=3).processes(2, 0.0) == 2
-    with pools.pool_of(Wanted(), 2, 100.0) as pool:
+    assert Wanted().processes(1, lambda: 1e6) == 1
+    assert Wanted(cores=3).processes(2, lambda: 0.0) == 2
+    with pools.pool_of(Wanted(), 2, lambda: 100.0) as pool:
         assert pool.executor._max_workers == 2
     assert capsys.readouterr().err == (
         "gibbsppl: 2 chains in 2 processes, for about 1.0e+11 operations (cores=1 for none).\n"

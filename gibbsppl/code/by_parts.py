@@ -60,7 +60,7 @@ class Held:
         if self.positions:
             parts = f"{self.positions:,} positions along {self.along} at a time"
             return f"drawn in NumPy at {parts}: all at once {whole}"
-        return f"in compiled loops, if these have all steps: in NumPy {whole}"
+        return f"in compiled loops, where all steps can be compiled: in NumPy {whole}"
 
 
 def limit_of(module: Module) -> int:
@@ -131,7 +131,7 @@ def _axes_along(
         return None
     if step.is_joint or step.joint or step.dense or step.support.is_tied or step.alpha is not None:
         return None
-    if step.ties_elements:
+    if step.ties_elements:  # (drawn by one another, which no expression tells)
         return None
     dims = module.dims(step.statement)
     if not dims or any(w.lines for w in writers):

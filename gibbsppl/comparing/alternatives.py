@@ -62,15 +62,17 @@ class Planned:
 
 
 def choices_of(planned: Planned) -> tuple[Choice, ...]:
-    """The choices of a sweep; of candidates with equal settings the first.
+    """The choices of a sweep; of candidates with equal settings, or of equal names, the first.
 
     None besides those made by theory where conditionals are not drawn from.
     """
     found = list(planned.schedule.choices)
     known = [c.settings for choice in found for c in (choice.made, *choice.others)]
+    named = {choice.named(c) for choice in found for c in (choice.made, *choice.others)}
     for kind in () if planned.settings["by"] else KINDS:
         for choice in kind(planned):
-            others = tuple(c for c in choice.others if c.settings not in known)
+            new = (c for c in choice.others if choice.named(c) not in named)
+            others = tuple(c for c in new if c.settings not in known)
             known += [c.settings for c in others]
             found += [replace(choice, others=others)] if others else []
     return tuple(found)

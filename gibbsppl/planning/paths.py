@@ -59,7 +59,8 @@ from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.control import Control
 from gibbsppl.schedule.asked import Asked, Made
 
-OneOfTwo = NotConjugate | LogConcave
+# What is drawn, or moved, by its log density.
+ByDensity = NotConjugate | LogConcave
 
 # Fewer elements are moved by slices.
 LEAST = 3
@@ -98,7 +99,7 @@ def with_paths(
 
 def _is_able(graph: Graph, d: Any, asked: Collection[str], data: Any) -> bool:
     """Whether real elements would be moved one after the other, or drawn so in sequence."""
-    if not isinstance(d, OneOfTwo):
+    if not isinstance(d, ByDensity):
         return False
     if isinstance(d, LogConcave) and not _is_in_sequence(graph, d):
         return False
@@ -108,16 +109,14 @@ def _is_able(graph: Graph, d: Any, asked: Collection[str], data: Any) -> bool:
     return count_of(graph, d.statement) == 1 or colours_of(graph, d, data) == OneByOne()
 
 
-def _is_in_sequence(graph: Graph, d: OneOfTwo) -> bool:
+def _is_in_sequence(graph: Graph, d: ByDensity) -> bool:
     """Whether the log density reads what is drawn through an array computed in sequence."""
     own = (d.statement.target.array.name,)
     read = (r for f in graph.factors_of(own[0]) for r in f.log_density.atoms(Recursion))
     return any(mentions(r, own) for r in read)
 
 
-def _groups(
-    graph: Graph, able: Sequence[OneOfTwo]
-) -> Iterator[list[OneOfTwo]]:
+def _groups(graph: Graph, able: Sequence[ByDensity]) -> Iterator[list[ByDensity]]:
     """Conditionals each of which depends on each, of enough elements: the largest groups first."""
     place = {d.statement.name: k for k, d in enumerate(able)}
     ties = nx.Graph()
@@ -135,7 +134,7 @@ def _groups(
             yield [able[place[n]] for n in left]
 
 
-def _factors(graph: Graph, d: OneOfTwo) -> set[str]:
+def _factors(graph: Graph, d: ByDensity) -> set[str]:
     return {f.name for f in graph.factors_of(d.statement.target.array.name)}
 
 
@@ -148,7 +147,7 @@ def _is_smooth(slopes: Slopes) -> bool:
 
 
 def _has_ellipse(
-    make: Made, graph: Graph, d: OneOfTwo, control: Control, data: Mapping[str, Any]
+    make: Made, graph: Graph, d: ByDensity, control: Control, data: Mapping[str, Any]
 ) -> bool:
     """Whether a normal prior ties the elements, which then move along an ellipse, too."""
     if not d.elements:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from gibbsppl.code.worth import AN_OPERATION
 from gibbsppl.errors import RunError
 from gibbsppl.run.processes import fresh, ignoring_ctrl_c
 from gibbsppl.run.progress import say
@@ -42,7 +43,6 @@ class Processes:
         self.executor = self._made()
         return True
 
-
     def close(self) -> None:
         """End the processes, at once where nobody waits any more for what is under way."""
         if self.executor._pending_work_items:  # noqa: SLF001  (public from Python 3.14 on)
@@ -67,18 +67,20 @@ class Wanted:
                 "its own number of workers; leave cores= out."
             )
 
-    def processes(self, chains: int, seconds: float) -> int:
+    def processes(self, chains: int, seconds: Callable[[], float]) -> int:
         """How many processes chains that take so many seconds are worth: 1 for this one alone.
 
-        >>> Wanted(cores=8).processes(chains=4, seconds=0.1), Wanted().processes(4, float("nan"))
+        ``seconds`` are found where they decide.
+
+        >>> Wanted(cores=8).processes(4, lambda: 0.1), Wanted().processes(4, lambda: float("nan"))
         (4, 1)
         """
         if self.cores is not None:
             return min(self.cores, chains)
-        if multiprocessing.parent_process() is not None:
-            return 1  # (whoever has started this process shares out the cores)
         many = min(available(), chains)
-        return many if seconds * (1 - 1 / many) > STARTING else 1
+        if many == 1 or multiprocessing.parent_process() is not None:
+            return 1  # (whoever has started this process shares out the cores)
+        return many if seconds() * (1 - 1 / many) > STARTING else 1
 
 
 def available() -> int:
@@ -89,7 +91,9 @@ def available() -> int:
 
 
 @contextmanager
-def pool_of(wanted: Wanted, chains: int, seconds: float) -> Iterator[Pool | None]:
+def pool_of(
+    wanted: Wanted, chains: int, seconds: Callable[[], float]
+) -> Iterator[Pool | None]:
     """The pool of a run that takes about so many seconds by its operations; None for no pool.
 
     Processes that nobody has asked for are told of.
@@ -103,8 +107,8 @@ def pool_of(wanted: Wanted, chains: int, seconds: float) -> Iterator[Pool | None
         return
     if wanted.cores is None:
         say(
-            f"gibbsppl: {chains} chains in {many} processes, for about {seconds * 1e9:.1e} "
-            "operations (cores=1 for none)."
+            f"gibbsppl: {chains} chains in {many} processes, for about "
+            f"{seconds() / AN_OPERATION:.1e} operations (cores=1 for none)."
         )
     pool = Processes(many, is_asked=wanted.cores is not None)
     try:

@@ -124,7 +124,8 @@ def walks_of(program: Program, state: State) -> dict[str, Walk | Trajectory]:
 class Recording:
     """The variables that a run records, of how many draws of each chain, in which types.
 
-    ``types``: the types of what is known to be whole.
+    ``types``: the types of what is known to be whole. ``kinds``: the shape and the type of each
+    variable, found at the first draw.
     """
 
     program: Program
@@ -132,6 +133,14 @@ class Recording:
     names: tuple[str, ...]
     draws: int
     types: Types = field(default_factory=dict)
+    kinds: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = field(default_factory=dict)
+
+    def find_kinds(self, state: State) -> None:
+        """Find shapes and types: a start given as a whole number says nothing of its kind."""
+        found = self.program.deterministics(state, self.constants) | state
+        for name in self.names:
+            array = np.asarray(found[name])
+            self.kinds[name] = array.shape, np.dtype(self.types.get(name, array.dtype))
 
     def deferred_in(self, draw: int) -> tuple[str, ...]:
         """The deferred steps that the sweep of a draw (1 is the first) carries out.
@@ -156,10 +165,9 @@ class Recording:
 class Recorder:
     """Arrays being filled with some draws of a chain, from the draw number ``first`` on.
 
-    They are allocated at the first draw: a start given as a whole number says nothing of its kind.
-    ``lost``: the first variable of which a draw is not what was recorded, as the type of its array
-    does not hold it. ``rates``: statistics of moves by step and field, each the mean since the draw
-    before.
+    They are allocated at the first one. ``lost``: the first variable of which a draw is not what is
+    recorded, as the type of its array does not hold it. ``rates``: statistics of moves by step and
+    field, each the mean since the draw before.
     """
 
     recording: Recording
@@ -244,14 +252,13 @@ class Recorder:
 
     def _allocate(self, state: State) -> None:
         """Make arrays for the draws, and find which are of the state."""
-        program, names = self.recording.program, self.recording.names
-        found = program.deterministics(state, self.recording.constants) | state
-        arrays = {name: np.asarray(found[name]) for name in names}
-        kinds = {n: np.dtype(self.recording.types.get(n, a.dtype)) for n, a in arrays.items()}
+        if not self.recording.kinds:
+            self.recording.find_kinds(state)
+        kinds = self.recording.kinds
         if self.limit is not None:
-            one = sum(a.size * kinds[n].itemsize for n, a in arrays.items())
+            one = sum(math.prod(shape) * kind.itemsize for shape, kind in kinds.values())
             self.room = max(1, min(self.room, self.limit // max(one, 1)))
-        self.values = {n: np.empty((self.room, *a.shape), kinds[n]) for n, a in arrays.items()}
+        self.values = {n: np.empty((self.room, *shape), kind) for n, (shape, kind) in kinds.items()}
         self.from_state = tuple((a, n) for n, a in self.values.items() if n in state)
         self.derived = tuple((a, n) for n, a in self.values.items() if n not in state)
 

@@ -1,8 +1,8 @@
 """Workers of a run: who carries out its segments, in this process or in others.
 
-Comes in: a `Job`, positions of chains. Goes out: segments. A worker is sent the job once, and a
-position with each segment; so one that dies takes nothing along, and whichever of them carries out
-a segment, the draws are the same.
+Comes in: a `Job`, positions of chains. Goes out: segments. A worker remembers the job, which it is
+sent when it says that it has not got it, and gets a position with each segment; so one that dies
+takes nothing along, and whichever of them carries out a segment, the draws are the same.
 """
 
 from __future__ import annotations

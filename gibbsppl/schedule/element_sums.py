@@ -40,6 +40,7 @@ from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.multilinear_forms import degree_of
 from gibbsppl.model.graph import Graph
+from gibbsppl.schedule.element_loops import UnsuitedError
 from gibbsppl.schedule.kinds import DensityDraw, LabelDraw
 
 # Terms that are polynomials of a change are taken apart by its powers, up to the square.
@@ -82,10 +83,6 @@ class SumLoop:
     sums: tuple[ElementSum, ...]
     terms: tuple[Contribution, ...]
     element: Leaf
-
-
-class UnsuitedError(Exception):
-    """Raised where log weights are no function of sums over the labels."""
 
 
 def sum_loop(step: LabelDraw | DensityDraw, graph: Graph) -> SumLoop | None:

@@ -4,7 +4,8 @@ Comes in: a step whose values move along lines through two entries, its graph. G
 `EntryTerms`. Terms of single entries are evaluated at the two alone. Products of two entries are
 coefficients of the two, given the others, which are computed once for a move. What reads sums over
 entries reads sums that are kept up to date from move to move: a sweep then takes as many
-evaluations as a value has entries, each of the terms that an entry shares with the data.
+evaluations as a value has entries, each of the terms that an entry shares with the data. Sums are
+made anew in each sweep; in between, one that falls by a factor loses as many of its digits.
 """
 
 from __future__ import annotations
