@@ -35,7 +35,7 @@ LAYERS = (
     ("planning",),
     ("initial", "atlas"),
     ("checks", "cache", "predict", "settings"),
-    ("comparing", "deriving", "fits", "tempering"),
+    ("comparing", "deriving", "fits", "sampling", "tempering"),
     ("sampler",),
     ("compiling",),
     ("cli",),
@@ -296,7 +296,8 @@ RUN = (
     *("checks", "comparing", "fits", "predict", "tempering"),
     *("algebra", "analysis", "arguments", "cache", "code", "compiling", "derive", "deriving"),
     *("errors", "explain", "families", "initial", "kernels", "language", "model", "output"),
-    *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "schedule", "settings"),
+    *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "sampling", "schedule"),
+    "settings",
 )
 # Normal and Gamma draws, and small matrices, need few parts of SciPy.
 NOT_FOR_RATS = {

@@ -23,7 +23,8 @@ from gibbsppl.output.draws import Draws
 from gibbsppl.predict.conditional_means import Conditionals
 from gibbsppl.predict.step_moments import What
 from gibbsppl.run.chains import Chain
-from gibbsppl.run.sampling import RunResult, Seed, run, seed_sequence, streams
+from gibbsppl.run.ready import RunResult
+from gibbsppl.run.sampling import Seed, run, seed_sequence, streams
 from gibbsppl.schedule.sweeps import Schedule
 
 

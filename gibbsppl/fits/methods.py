@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gibbsppl.errors import RunError
 from gibbsppl.model.graph import Graph
-from gibbsppl.run.chains import Seed
+from gibbsppl.run.chains import Chain, Seed
 from gibbsppl.run.choice import Backend, asked_for
 from gibbsppl.schedule.moments import By
 
@@ -26,6 +26,15 @@ class Fitting:
     def read_by(self, by: Mapping[str, By]) -> Any:
         """The sampler of the same model in one graph, its conditionals read otherwise."""
         raise NotImplementedError
+
+    def _put_moments(self, chains: Sequence[Chain]) -> None:
+        """Put the moments of what is read by its mean into chains at their starts."""
+        from gibbsppl.fits.points import moments_at  # noqa: PLC0415  (draws need none)
+
+        model: Any = self
+        for chain in chains:
+            known = {**model.derivation.known, **chain.state}
+            chain.state |= moments_at(model.schedule, known)
 
     def variational(  # noqa: PLR0913  (settings, all named at the call)
         self,

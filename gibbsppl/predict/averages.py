@@ -24,8 +24,9 @@ from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import LARGEST
 from gibbsppl.predict.conditional_means import Conditionals
 from gibbsppl.run.engines import Engine
+from gibbsppl.run.ready import RunResult
 from gibbsppl.run.recording import Types
-from gibbsppl.run.sampling import Chain, RunResult, run
+from gibbsppl.run.sampling import Chain, run
 from gibbsppl.schedule.staleness import read_by
 
 

@@ -13,12 +13,15 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import Draws
+from gibbsppl.run.beginning import Size
+from gibbsppl.run.chains import Seed, seed_sequence
 from gibbsppl.run.choice import Asked, Backend, asked_for
-from gibbsppl.run.engines import Engine
+from gibbsppl.run.ready import Ready, RunResult
 from gibbsppl.run.recording import Types
-from gibbsppl.run.sampling import Chain, RunResult, Seed
 
 if TYPE_CHECKING:
+    from numpy.random import SeedSequence
+
     from gibbsppl.initial.inits import Init
     from gibbsppl.predict.conditional_means import Conditionals
     from gibbsppl.predict.deviance import Dic
@@ -53,10 +56,16 @@ class Predicting:
         """The types that draws are kept as."""
         raise NotImplementedError
 
-    def _started(
-        self, asked: Asked, sweeps: int, keep: Names, chains: int, seed: Seed, init: Init
-    ) -> tuple[Engine, list[Chain], Attributes]:
-        """An engine for so many sweeps, starts of chains, and what is said of both."""
+    def _ready(
+        self,
+        asked: Asked,
+        size: Size,
+        keep: Sequence[str] | None,
+        chains: int,
+        sequence: SeedSequence,
+        init: Init,
+    ) -> Ready:
+        """Chains at their starts, and an engine for the sweeps of a run of this size."""
         raise NotImplementedError
 
     def as_draws(self, result: RunResult, started: Attributes) -> Draws:
@@ -179,7 +188,9 @@ class Predicting:
 
         size, labels = (chains, draws, batches), {d: as_array(c) for d, c in self.coords.items()}
         sums = Averages.of(self._conditionals, names, labels, size)
-        asked, sweeps = asked_for(backend), chains * (warmup + draws * thin)
-        engine, starts, told = self._started(asked, sweeps, sums.needed, chains, seed, init)
-        draws_of = partial(self.as_draws, started=told)
-        return averaged(sums, starts, engine, self.types, draws_of, warmup=warmup, thin=thin)
+        whole = Size(draws, warmup, thin)
+        own = (whole, sums.needed, chains, seed_sequence(seed), init)
+        ready = self._ready(asked_for(backend), *own)
+        draws_of = partial(self.as_draws, started=ready.attributes)
+        how = {"warmup": warmup, "thin": thin}
+        return averaged(sums, ready.chains, ready.engine, self.types, draws_of, **how)

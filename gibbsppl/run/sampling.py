@@ -20,36 +20,20 @@ Comes in: a ``Program``, its constants, one ``Chain`` per chain at its initial s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, Protocol
-
-import numpy as np
+from typing import Any
 
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.errors import RunError, counted
-from gibbsppl.run.chains import (
-    Chain,
-    Seed,
-    advance,
-    not_finite,
-    seed_sequence,
-    streams,
-)
+from gibbsppl.run.beginning import Beginning, Keeper, Rule, Size, SoFar, beginning
+from gibbsppl.run.chains import Chain, Seed, advance, seed_sequence, streams
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.progress import Report, reporting, say
-from gibbsppl.run.recording import (
-    Array,
-    Recording,
-    Types,
-    bytes_needed,
-    check_memory,
-    kept_of,
-    large,
-    left_out_told,
-)
+from gibbsppl.run.ready import Ready, RunResult
+from gibbsppl.run.recording import Types, bytes_needed, check_memory
 from gibbsppl.run.segments import Job, Position, Segment
 from gibbsppl.run.stopping import Stop, ctrl_c
 from gibbsppl.run.stores import InMemory, Store
@@ -68,53 +52,6 @@ __all__ = [
 ]
 
 LIMIT_BYTES = 4 << 30
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunResult:
-    """The result of a run: draws by name with axes (chain, draw, ...), and the final chains.
-
-    ``seconds`` are those of warm-up and of sampling, of all chains. ``interrupted`` says what is
-    missing after Ctrl-C, or of chains whose worker has died; ``None`` after a whole run. Of
-    ``chains``, each is where it was stopped. ``rates`` are statistics of moves, by step and field,
-    with axes (chain, draw): the share of accepted steps, say. In a chain that ended, all variables
-    belong together; in one that was stopped, those of deferred steps that were not recorded have
-    old values, which no draw reads.
-    ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
-    one for each draw. ``until`` says what a rule that ends the run has found.
-    """
-
-    values: Mapping[str, Array]
-    chains: tuple[Chain, ...]
-    warmup: int
-    thin: int
-    seconds: tuple[float, float]
-    interrupted: str | None = None
-    rates: Mapping[tuple[str, str], Array] = field(default_factory=dict)
-    left_out: str | None = None
-    stats: Mapping[str, Array] = field(default_factory=dict)
-    until: str | None = None
-
-
-class Rule(Protocol):
-    """A rule that ends a run."""
-
-    @property
-    def minutes(self) -> float | None:
-        """The time after which the run ends, whatever is reached."""
-
-    @property
-    def asks(self) -> bool:
-        """Whether draws are looked at."""
-
-    def check(self, names: Mapping[str, object]) -> None:
-        """Raise an error if it asks for variables that are not recorded."""
-
-    def next_look(self, draws: int) -> int:
-        """The number of draws of each chain at the next look."""
-
-    def found(self, values: Mapping[str, Array]) -> tuple[bool, str]:
-        """Whether draws are enough, and what is reached, in words."""
 
 
 def run(  # noqa: PLR0913  (settings, all named at the call)
@@ -141,42 +78,31 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     workers of a ``pool``. A rule ``until`` ends the run before it has all draws, as Ctrl-C does:
     the draws so far are returned.
     """
-    _check_settings({"chains": len(chains), "draws": draws, "warmup": warmup, "thin": thin})
-    with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
-        kept = kept_of(program, constants, chains[0].state, keep)
-        needed = bytes_needed(kept, len(chains), draws, types)
-        left = large(needed, types or {}) if keep is None else ()
-        names = tuple(name for name in kept if name not in left)
-        check_memory({name: needed[name] for name in names}, limit_bytes)
-        _check_initial(program, chains)
-        if until is not None:
-            until.check({name: kept[name] for name in names})
-        if told := left_out_told(left, needed):
-            say(f"gibbsppl: {told}")
-    recording = Recording(program, constants, names, draws, types or {})
-    job = Job(engine or Interpreted(program, constants), recording, warmup, thin)
-    with reporting(len(chains) * job.sweeps, "sweeps", wanted=progress) as report, ctrl_c() as stop:
-        store = InMemory((len(chains), draws))
-        positions = [Position.of(c) for c in chains]
-        runner = _Run(job, positions, crew_of(job, pool), store, stop, report, until)
+    sweeping = engine or Interpreted(program, constants)
+    ready = Ready(program, constants, chains, sweeping, types or {}, keep)
+    begun = beginning(ready, Size(draws, warmup, thin), until)
+    check_memory(begun.needed, limit_bytes)
+    store = InMemory((len(chains), draws))
+    return carried_out(begun, begun.start(chains), store, pool=pool, progress=progress)
+
+
+def carried_out(
+    begun: Beginning,
+    so_far: SoFar,
+    store: Store,
+    *,
+    pool: Pool | None = None,
+    progress: bool = True,
+    keeper: Keeper | None = None,
+) -> RunResult:
+    """A run from where it is; a ``keeper`` keeps, now and then, how far it has come."""
+    job, positions = begun.job, list(so_far.positions)
+    with reporting(len(positions) * job.sweeps, "sweeps", wanted=progress) as report, ctrl_c() as c:
+        crew = crew_of(job, pool)
+        own = (list(so_far.seconds), so_far.most, perf_counter() - so_far.elapsed)
+        runner = _Run(job, positions, crew, store, c, report, begun.until, keeper, *own)
         result = runner.carried_out()
-    return replace(result, left_out=told)
-
-
-def _check_settings(settings: Mapping[str, int]) -> None:
-    for name, value in settings.items():
-        least = 0 if name == "warmup" else 1
-        if not isinstance(value, int | np.integer) or value < least:
-            raise RunError(f"{name}: found {value!r}, expected a whole number from {least} on.")
-
-
-def _check_initial(program: Program, chains: Sequence[Chain]) -> None:
-    for number, chain in enumerate(chains):
-        if name := not_finite(program, chain.state):
-            raise RunError(
-                f"{name}: the initial value in chain {number} is not finite; give a finite one, or "
-                "a prior from which a finite one can be drawn."
-            )
+    return replace(result, left_out=begun.left_out)
 
 
 @dataclass(slots=True)
@@ -189,18 +115,19 @@ class _Run:
     store: Store
     stop: Stop
     report: Report | None
-    until: Rule | None = None
-    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    until: Rule | None
+    keeper: Keeper | None
+    seconds: list[float]
+    most: int  # (the draws that chains may have before the next look at them)
+    began: float
     drawn: list[int] = field(default_factory=list)  # (what the store has, of each chain)
     lost: dict[int, Lost] = field(default_factory=dict)
-    most: int = 0  # (the draws that chains may have before the next look at them)
     ended: str | None = None  # (what the rule has found)
     is_enough: bool = True  # (as it has found at the last look)
-    began: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
         self.drawn = [p.drawn for p in self.positions]
-        self.most = self.next_look(0)
+        self.most = self.most or self.next_look(0)
 
     def carried_out(self) -> RunResult:
         """Segments of all chains, until each has all its draws; Ctrl-C ends the run before."""
@@ -217,11 +144,20 @@ class _Run:
                 for done in wait(under_way, return_when=FIRST_COMPLETED).done:
                     number = under_way.pop(done)
                     self.take(number, self.crew.outcome(number, done))
+                if self.keeper is not None and self.keeper.is_due():
+                    self.keeper.keep(self.so_far())
         except KeyboardInterrupt:  # (nobody waits for segments that others carry out)
             self.stop.asked = True
         finally:
             self.leave(under_way)
+        if self.keeper is not None:
+            self.keeper.keep(self.so_far())
         return self.result()
+
+    def so_far(self) -> SoFar:
+        """How far the run has come."""
+        own = (self.seconds[0], self.seconds[1]), perf_counter() - self.began, self.most
+        return SoFar(tuple(self.positions), *own)
 
     @staticmethod
     def leave(under_way: dict[Future[Any], int]) -> None:

@@ -66,6 +66,11 @@ class Position:
     def __reduce__(self) -> tuple[Any, ...]:
         return Position, (self.chain, self.before, self.drawn, self.is_warm)
 
+    def at_its_chain(self, job: Job) -> Position:
+        """The position that belongs to the chain: one cut in a sweep was taken back a little."""
+        draws = (self.chain.sweep - self.before - job.warmup) // job.thin
+        return Position(self.chain, self.before, min(self.drawn, max(draws, 0)), self.is_warm)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:

@@ -13,6 +13,8 @@ from gibbsppl.run.choice import Asked, Backend, asked_for
 
 if TYPE_CHECKING:
     from gibbsppl.initial.inits import Init
+    from gibbsppl.run.beginning import Size
+    from gibbsppl.run.ready import Ready
     from gibbsppl.tempering.evidence import Evidence
 
 
@@ -32,6 +34,16 @@ class AtPowers:
     ) -> tuple[list[Chain], dict[str, str]]:
         """A dispersed starting state and random stream per chain, and the origin of each value."""
         raise NotImplementedError
+
+    def _tempered(
+        self, ready: Ready, temper: bool | int, asked: Asked, size: Size, *, is_given: bool
+    ) -> Ready:
+        """Chains of parallel tempering, from chains at their starts."""
+        from gibbsppl.tempering.sampling import hot, tempered_ready  # noqa: PLC0415  (if asked for)
+
+        model: Any = self
+        made = hot(model, self.of_graph)
+        return tempered_ready(made, ready, temper, asked, size, is_given=is_given)
 
     def annealed(
         self, chains: Sequence[Chain], sweeps: int, asked: Asked, *, beyond: bool

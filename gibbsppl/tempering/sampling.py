@@ -23,10 +23,11 @@ from gibbsppl.model.density import log_joint, size_of_terms
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import simulate
 from gibbsppl.model.graph import Graph
+from gibbsppl.run.beginning import Size
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.choice import Asked, engine_for
 from gibbsppl.run.engines import Engine, Interpreted
-from gibbsppl.run.sampling import RunResult, run
+from gibbsppl.run.ready import Ready, RunResult
 from gibbsppl.runtime.types import Floats
 from gibbsppl.tempering.engine import RUNGS, Prior, Tempering, drawn_from
 from gibbsppl.tempering.graph import Tempered, tempered
@@ -199,46 +200,46 @@ class Hot:
         return replace(chain, state={**rungs.coldest.state, RUNGS: rungs})
 
 
-def tempered_run(
-    made: Hot,
-    starts: Sequence[Chain],
-    temper: bool | int,
-    asked: Asked,
-    how: Mapping[str, Any],
-    is_given: bool,
-) -> tuple[RunResult, dict[str, Any]]:
-    """A run with swaps, and what is to be kept of how it was made.
+def tempered_ready(
+    made: Hot, ready: Ready, temper: bool | int, asked: Asked, size: Size, *, is_given: bool
+) -> Ready:
+    """Chains with rungs, from chains of the model at their starts, and what makes their sweeps.
 
-    ``how`` are the other arguments of `run`; ``is_given``: the user gave the starts. The log
-    likelihood is a number of each draw.
+    ``is_given``: the user gave the starts. The log likelihood is a number of each draw.
     """
-    own, told, keep = made.sampler, made.graph.log_likelihood, how["keep"]
-    sweeps = len(starts) * (how["warmup"] + how["draws"] * how["thin"])
-    names = (keep,) if isinstance(keep, str) else keep
+    own, told, names = made.sampler, made.graph.log_likelihood, ready.keep
     for name in names or ():
         if name in own.program.auxiliary and name not in made.model.program.auxiliary:
             raise RunError(
                 f"keep: {name!r} is a variable of the tempered program alone; leave it out."
             )
+    sweeps = len(ready.chains) * size.sweeps
     engine = made.engine(asked, sweeps, names or (), checked_rungs(temper), REFUSED)
-    result = run(
-        own.program,
-        own.prepared,
-        [made.start(engine, s, is_given=is_given) for s in starts],
+    return replace(
+        ready,
+        program=own.program,
+        constants=own.prepared,
+        chains=[
+            c if RUNGS in c.state else made.start(engine, c, is_given=is_given)
+            for c in ready.chains
+        ],
         engine=engine,
         types=own.derivation.facts.types,
-        **{**how, "keep": None if names is None else [*names, told]},
+        keep=None if names is None else [*names, told],
+        read=partial(at_power_one, told),
     )
+
+
+def at_power_one(told: str, result: RunResult) -> tuple[RunResult, Mapping[str, Any]]:
+    """The result of a tempered run as one of the model, and what is told of its ladders."""
     rungs = [c.state[RUNGS] for c in result.chains]
     values = {n: a for n, a in result.values.items() if n != told}
-    stats = {told: result.values[told]}
     attributes = {
-        **engine.attributes,
         "tempered": in_words(rungs),
         "powers": in_lines([r.powers for r in rungs]),
         "swap_rates": in_lines([r.seen.swap_rates for r in rungs]),
     }
-    return replace(result, values=values, stats=stats), attributes
+    return replace(result, values=values, stats={told: result.values[told]}), attributes
 
 
 def hot(model: Sampling, compiled: Compile, *, beyond: bool = False) -> Hot:

@@ -1,0 +1,155 @@
+"""Runs at their beginning, or where they were left: what is done with each chain, how far it is.
+
+Comes in: a program, chains, settings of a run. Goes out: a `Beginning`, the same for the whole run,
+and a `SoFar`, which changes as the run goes on. Both can be written to a file.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from gibbsppl.code.program import Program
+from gibbsppl.errors import RunError
+from gibbsppl.run.chains import Chain, not_finite
+from gibbsppl.run.progress import say
+from gibbsppl.run.ready import Ready
+from gibbsppl.run.recording import (
+    Array,
+    Recording,
+    bytes_needed,
+    kept_of,
+    large,
+    left_out_told,
+)
+from gibbsppl.run.segments import Job, Position
+
+
+class Rule(Protocol):
+    """A rule that ends a run."""
+
+    @property
+    def minutes(self) -> float | None:
+        """The time after which the run ends, whatever is reached."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether draws are looked at."""
+
+    def check(self, names: Mapping[str, object]) -> None:
+        """Raise an error if it asks for variables that are not recorded."""
+
+    def next_look(self, draws: int) -> int:
+        """The number of draws of each chain at the next look."""
+
+    def found(self, values: Mapping[str, Array]) -> tuple[bool, str]:
+        """Whether draws are enough, and what is reached, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The draws of each chain, after ``warmup`` sweeps, each ``thin`` sweeps after the other."""
+
+    draws: int
+    warmup: int
+    thin: int = 1
+
+    def check(self, chains: int) -> None:
+        """Raise for numbers that are none."""
+        for name, value in {"chains": chains, **self.told}.items():
+            least = 0 if name == "warmup" else 1
+            if not isinstance(value, int | np.integer) or value < least:
+                raise RunError(f"{name}: found {value!r}, expected a whole number from {least} on.")
+
+    @property
+    def told(self) -> Mapping[str, int]:
+        """The numbers by their names."""
+        return {"draws": self.draws, "warmup": self.warmup, "thin": self.thin}
+
+    @property
+    def sweeps(self) -> int:
+        """The sweeps of each chain."""
+        return self.warmup + self.draws * self.thin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoFar:
+    """How far a run has come: each chain, the seconds, the draws before the next look of a rule.
+
+    ``seconds`` are those of warm-up and of sampling, of all chains; ``elapsed`` those that somebody
+    has waited.
+    """
+
+    positions: tuple[Position, ...]
+    seconds: tuple[float, float] = (0.0, 0.0)
+    elapsed: float = 0.0
+    most: int = 0
+
+    def at(self, job: Job) -> SoFar:
+        """The same, to go on with: chains that were stopped in a sweep draw again what they had."""
+        return replace(self, positions=tuple(p.at_its_chain(job) for p in self.positions))
+
+
+class Keeper(Protocol):
+    """A place that remembers how far a run has come."""
+
+    def is_due(self) -> bool:
+        """Whether it is time to remember."""
+
+    def keep(self, so_far: SoFar) -> None:
+        """Remember; the draws that it tells of are in the store."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beginning:
+    """A run: what is done with each chain, the rule that ends it, what is left out of the draws.
+
+    ``needed``: the bytes that all draws take, by variable.
+    """
+
+    job: Job
+    until: Rule | None
+    left_out: str | None
+    needed: Mapping[str, int]
+
+    @staticmethod
+    def start(chains: Sequence[Chain]) -> SoFar:
+        """Chains at the beginning of a run; they are left as they are."""
+        return SoFar(tuple(Position.of(chain) for chain in chains))
+
+    def after(self, chains: Sequence[Chain], draws: int) -> SoFar:
+        """Chains that have made so many draws each; they are left as they are."""
+        sweeps = self.job.warmup + draws * self.job.thin
+        own = (copy.deepcopy(c) for c in chains)
+        return SoFar(tuple(Position(c, c.sweep - sweeps, draws, is_warm=True) for c in own))
+
+
+def beginning(ready: Ready, size: Size, until: Rule | None) -> Beginning:
+    """The beginning of a run of so many draws."""
+    chains, own = ready.chains, (ready.program, ready.constants)
+    size.check(len(chains))
+    with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
+        kept = kept_of(*own, chains[0].state, ready.keep)
+        needed = bytes_needed(kept, len(chains), size.draws, ready.types)
+        left = large(needed, ready.types) if ready.keep is None else ()
+        names = tuple(name for name in kept if name not in left)
+        _check_initial(ready.program, chains)
+        if until is not None:
+            until.check({name: kept[name] for name in names})
+        if told := left_out_told(left, needed):
+            say(f"gibbsppl: {told}")
+    job = Job(ready.engine, Recording(*own, names, size.draws, ready.types), size.warmup, size.thin)
+    return Beginning(job, until, told, {name: needed[name] for name in names})
+
+
+def _check_initial(program: Program, chains: Sequence[Chain]) -> None:
+    for number, chain in enumerate(chains):
+        if name := not_finite(program, chain.state):
+            raise RunError(
+                f"{name}: the initial value in chain {number} is not finite; give a finite one, or "
+                "a prior from which a finite one can be drawn."
+            )

@@ -1,0 +1,75 @@
+"""Chains that are ready for a run, what makes their sweeps, its result, and how that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gibbsppl.code.program import Constants, Program
+from gibbsppl.run.chains import Chain
+from gibbsppl.run.engines import Engine
+from gibbsppl.run.recording import Array, Types
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResult:
+    """The result of a run: draws by name with axes (chain, draw, ...), and the final chains.
+
+    ``seconds`` are those of warm-up and of sampling, of all chains. ``interrupted`` says what is
+    missing after Ctrl-C, or of chains whose worker has died; ``None`` after a whole run. Of
+    ``chains``, each is where it was stopped. ``rates`` are statistics of moves, by step and field,
+    with axes (chain, draw): the share of accepted steps, say. In a chain that ended, all variables
+    belong together; in one that was stopped, those of deferred steps that were not recorded have
+    old values, which no draw reads.
+    ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
+    one for each draw. ``until`` says what a rule that ends the run has found.
+    """
+
+    values: Mapping[str, Array]
+    chains: tuple[Chain, ...]
+    warmup: int
+    thin: int
+    seconds: tuple[float, float]
+    interrupted: str | None = None
+    rates: Mapping[tuple[str, str], Array] = field(default_factory=dict)
+    left_out: str | None = None
+    stats: Mapping[str, Array] = field(default_factory=dict)
+    until: str | None = None
+
+
+# Notes of initial values that no rule made up.
+FIXED = ("prior", "given")
+
+# The result of a run as one of the model, with what is told of how it was made.
+Reading = Callable[[RunResult], tuple[RunResult, Mapping[str, Any]]]
+
+
+def as_it_is(result: RunResult) -> tuple[RunResult, Mapping[str, Any]]:
+    """A result that is one of the model."""
+    return result, {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ready:
+    """Chains at their starts, the engine of their sweeps, the names to record and their types.
+
+    ``seed``: the entropy of the random numbers; ``origins``: where each value that chains start
+    from is taken from.
+    """
+
+    program: Program
+    constants: Constants
+    chains: Sequence[Chain]
+    engine: Engine
+    types: Types
+    keep: Sequence[str] | None
+    seed: Any = None
+    origins: Mapping[str, str] = field(default_factory=dict)
+    read: Reading = as_it_is
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The facts to be kept with draws: the seed, the engine, starts that a rule made up."""
+        by_rule = ", ".join(n for n, told in self.origins.items() if told not in FIXED)
+        return {"seed": self.seed, **self.engine.attributes, "started_by_rule": by_rule}

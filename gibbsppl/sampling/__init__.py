@@ -1,0 +1,5 @@
+"""Runs of a sampler: draws from the posterior, taken up again, and more of them.
+
+`methods` are those of a sampler that draw. One of `runs` is all that draws follow from but how far
+it has come: it carries itself out, wherever its draws go, and tells them with their names.
+"""

@@ -1,0 +1,255 @@
+"""The methods of a sampler that draw: runs of its sweeps, and draws with their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gibbsppl.cache.derivation import Derivation
+from gibbsppl.code.program import Constants, Prepared, Program
+from gibbsppl.errors import RunError
+from gibbsppl.initial.inits import Init, inits_of
+from gibbsppl.initial.pilot import Pilots
+from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
+from gibbsppl.language.coordinates import as_array
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.output.arrays import Array, Attributes
+from gibbsppl.output.draws import STATISTICS, Draws
+from gibbsppl.predict.methods import Names
+from gibbsppl.run.beginning import Size, beginning
+from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
+from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for, seconds_of
+from gibbsppl.run.engines import Engine, Interpreted
+from gibbsppl.run.pools import Wanted
+from gibbsppl.run.ready import Reading, Ready, RunResult
+from gibbsppl.run.recording import Types, check_memory
+from gibbsppl.run.stores import InMemory
+from gibbsppl.sampling.runs import Run
+from gibbsppl.settings import Settings
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from gibbsppl.code.loop_program import LoopProgram
+    from gibbsppl.initial.rooms import Rooms
+    from gibbsppl.output.until import Until
+    from gibbsppl.schedule.sweeps import Schedule
+
+def _told(
+    sampler: Drawing, read: Reading, started: Attributes, result: RunResult
+) -> Draws:
+    """The draws of a run, which has started so."""
+    found, more = read(result)
+    return sampler.as_draws(found, {**started, **more})
+
+
+class Drawing:
+    """The methods of a sampler that draw from the posterior."""
+
+    __slots__ = ()
+    graph: Graph
+    data: Values
+    coords: Mapping[str, Array | range]
+    derivation: Derivation
+    program: Program
+    prepared: Prepared
+    settings: Settings
+    tuned_from: Any
+
+    @property
+    def constants(self) -> Constants:
+        """The constants that sweeps in NumPy read beside the state."""
+        raise NotImplementedError
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of a sweep."""
+        raise NotImplementedError
+
+    @property
+    def types(self) -> Types:
+        """The types that draws are kept as."""
+        raise NotImplementedError
+
+    def _with(self, data: Values | None = None, **changes: object) -> Any:
+        """The sampler of the same model with other settings, or of other data."""
+        raise NotImplementedError
+
+    def loops(self, dtype: str = "float64", keep: Sequence[str] | None = None) -> LoopProgram:
+        """The sweep in loops."""
+        raise NotImplementedError
+
+    def initial_states(
+        self, chains: int, seed: Seed = None, init: Init = None
+    ) -> tuple[list[Chain], dict[str, str]]:
+        """A dispersed starting state and random stream per chain, and the origin of each value."""
+        engine: Engine = Interpreted(self.program, self.constants)
+        if not self.derivation.facts.is_within:
+            engine = self._engine(asked_for("auto"), chains, ())
+        return self._starts(chains, seed, init, engine)
+
+    def _starts(
+        self, chains: int, seed: Seed, init: Init, engine: Engine
+    ) -> tuple[list[Chain], dict[str, str]]:
+        if self.settings["by"]:
+            model: Any = self
+            found, notes = self._with(by={}).initial_states(chains, seed, init)
+            model._put_moments(found)  # noqa: SLF001  (of this class)
+            return found, notes
+        pilots = Pilots(self.graph, self.data, self.program, self.prepared, engine)
+        return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
+
+    def _check_proper(self, state: Values, *, first: bool, rooms: Rooms | None = None) -> None:
+        usual = partial(self._with, kernels={}, order=(), scan="systematic")
+        check_proper(self.derivation, self.program, self.prepared, state, first, rooms)
+        check_proper_as_usual(self.derivation, usual, state, first)
+
+    def sample(  # noqa: PLR0913  (settings, all named at the call)
+        self,
+        draws: int = 1000,
+        *,
+        warmup: int = 500,
+        chains: int = 4,
+        seed: Seed = None,
+        thin: int = 1,
+        init: Init = None,
+        keep: Sequence[str] | None = None,
+        backend: Backend | None = None,
+        threads: int | None = None,
+        dtype: str | None = None,
+        temper: bool | int = False,
+        cores: int | None = None,
+        executor: Executor | None = None,
+        until: Until | None = None,
+        progress: bool = True,
+        limit_bytes: int = 4 << 30,
+    ) -> Draws:
+        """Draws from the posterior.
+
+        ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
+        whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
+        recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
+        one such mapping for each chain, and of a fit each starts from a draw. ``keep`` names the
+        variables to keep. By default these are all of the model's but labels and counts, each with
+        draws of more than 64 MiB: a line on stderr and ``draws.left_out`` say so. Whole numbers
+        have the smallest integer type that holds their support, which products can leave.
+        ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or ``"auto"``: loops if these
+        save more than compiling takes. ``threads`` share large loops of one chain,
+        ``dtype="float32"`` halves large arrays (docs/sampling.md).
+        ``temper=True`` makes each chain one of parallel tempering: states at powers of the
+        likelihood are swapped, so that it goes from mode to mode; ``temper=8`` with so many powers
+        (docs/tempering.md).
+        ``cores`` is the number of processes that chains are drawn in, by default as many as there
+        are cores and chains if the run has work for them, by a count of its operations. Any
+        ``executor`` of `concurrent.futures` will do, such as that of a cluster. Draws are the same
+        whoever makes them.
+        ``until`` ends the run before it has all ``draws``: `gp.until(ess=400, r_hat=1.01)` when
+        there are enough effective draws, or with ``minutes=10`` when the time is over.
+        Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
+        reports the rest, which ``draws.interrupted`` does too.
+        """
+        if not self.program.steps or (keep is not None and not len(keep)):
+            raise RunError(
+                f"{self.graph.name}: there is nothing to draw or to keep; a run needs a latent "
+                "variable, and keep= at least one name."
+            )
+        asked, wanted = asked_for(backend, threads, dtype), Wanted(cores, executor)
+        check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
+        size, names = Size(draws, warmup, thin), None if keep is None else _names_of(keep)
+        sequence = seed_sequence(seed)
+        ready = self._ready(asked, size, names, chains, sequence, init, temper)
+        begun = beginning(ready, size, until)
+        check_memory(begun.needed, limit_bytes)
+        told = partial(_told, self, ready.read, ready.attributes)
+        seconds = None if temper else partial(self._seconds, ready.engine, threads, until)
+        run, store = Run(begun, told, seconds), InMemory((chains, draws))
+        return run.carried_out(begun.start(ready.chains), store, wanted, progress=progress)
+
+    def _ready(
+        self,
+        asked: Asked,
+        size: Size,
+        keep: Sequence[str] | None,
+        chains: int,
+        sequence: np.random.SeedSequence,
+        init: Init,
+        temper: bool | int = False,
+    ) -> Ready:
+        """Chains at their starts, and an engine for the sweeps of a run of this size."""
+        sweeps, own = chains * size.sweeps, (self.program, self.prepared)
+        if temper is not False:
+            starts, notes = self.initial_states(chains, sequence, init)
+            plain = Interpreted.of(*own)
+            ready = Ready(*own, starts, plain, self.types, keep, sequence.entropy, notes)
+            model: Any = self
+            given = init is not None
+            tempered: Ready = model._tempered(ready, temper, asked, size, is_given=given)  # noqa: SLF001
+            return tempered
+        engine = self._engine(asked, sweeps, keep or ())
+        starts, notes = self._starts(chains, sequence, init, engine)
+        return Ready(*own, starts, engine, self.types, keep, sequence.entropy, notes)
+
+    def _engine(self, asked: Asked, sweeps: int, keep: Sequence[str]) -> Engine:
+        """An engine for so many sweeps."""
+        loops, own = partial(self.loops, keep=keep), (self.program, self.prepared)
+        numpy, worth = partial(Interpreted.of, *own), self.derivation.worth
+        return engine_for(asked, numpy, loops, sweeps, worth)
+
+    def _seconds(
+        self, engine: Engine, threads: int | None, until: Until | None, sweeps: int
+    ) -> float:
+        """About the seconds of so many sweeps, as far as a rule lets them go on.
+
+        NaN where they are not known, or threads have the cores.
+        """
+        found = nan if threads else seconds_of(engine, self.loops, sweeps, self.derivation.worth)
+        minutes = None if until is None else until.minutes
+        return found if minutes is None else min(found, 60 * minutes)
+
+    def as_draws(self, result: RunResult, started: Attributes) -> Draws:
+        """The draws with the names of their dims, their coords, the data, and how they were made.
+
+        ``started`` says where the chains have started, and what has made their sweeps.
+        """
+        values = result.values
+        stats = {f"{STATISTICS[what]}{step}": r for (step, what), r in result.rates.items()}
+        stats |= result.stats
+        attributes = {
+            "model": self.graph.name,
+            **started,
+            "warmup": result.warmup,
+            "thin": result.thin,
+            "sampling_seconds": result.seconds[1],
+            "warmup_seconds": result.seconds[0],
+            "interrupted": result.interrupted,
+            "until": result.until,
+            "left_out": result.left_out,
+            "choices": "\n".join(self.derivation.facts.choices),
+            "tuned": None if self.tuned_from is None else self.tuned_from.best.name,
+            "tuned_from": None if self.tuned_from is None else str(self.tuned_from),
+        }
+        dims = self.derivation.facts.dims
+        observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
+        observed |= {p.of for p in self.graph.potentials if p.of is not None}
+        own = self.graph.variables
+        data = {n: (dims[n], np.asarray(a)) for n, a in self.data.items() if n in own}
+        used = {d for n in (*values, *data) for d in dims[n]}
+        return Draws(
+            values=dict(values),
+            dims={n: dims[n] for n in values},
+            coords={d: as_array(c) for d, c in self.coords.items() if d in used},
+            observed_data={n: v for n, v in data.items() if n in observed},
+            constant_data={n: v for n, v in data.items() if n not in observed},
+            sample_stats=stats,
+            attributes={k: v for k, v in attributes.items() if v is not None},
+        )
+
+
+def _names_of(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
