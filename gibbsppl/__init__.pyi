@@ -61,11 +61,12 @@ from gibbsppl.language.potentials import Deterministic as Deterministic
 from gibbsppl.language.potentials import Potential as Potential
 from gibbsppl.language.tensors import Tensor as Tensor
 from gibbsppl.output.draws import Draws as Draws
-from gibbsppl.output.draws import load_draws as load_draws
 from gibbsppl.output.until import until as until
 from gibbsppl.predict import baselines as baselines
 from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler
+from gibbsppl.sampling.resuming import load_draws as load_draws
+from gibbsppl.sampling.resuming import resume as resume
 from gibbsppl.schedule.scanning import RandomScan as RandomScan
 from gibbsppl.language.statements import Names as _Names
 from gibbsppl.language.statements import Observations as _Observations

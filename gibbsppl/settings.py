@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, NAME, NAMES, STARTS, TRUTH, Kind
+from gibbsppl.arguments import (
+    BY_NAME,
+    COUNT,
+    DRAWS,
+    NAME,
+    NAMES,
+    PATH,
+    POSITIVE_NUMBER,
+    STARTS,
+    TRUTH,
+    Kind,
+)
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.blocks import blocks_of
 from gibbsppl.schedule.moments import By
@@ -40,6 +51,7 @@ OF_FITS = {
     "init": STARTS.or_none(),
     **dict.fromkeys(("anneal", "progress"), TRUTH),
 }
+CHECKPOINTS = {"checkpoint": PATH.or_none(), "every": POSITIVE_NUMBER}
 OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 
 # What the methods of a sampler take, by argument.
@@ -58,6 +70,16 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "until": RULE.or_none(),
         "temper": COUNT.or_truth(),
         "progress": TRUTH,
+        **CHECKPOINTS,
+    },
+    "extend": {
+        "draws": DRAWS,
+        **dict.fromkeys(("more", "limit_bytes"), COUNT),
+        "cores": COUNT.or_none(),
+        "executor": EXECUTOR.or_none(),
+        "until": RULE.or_none(),
+        "progress": TRUTH,
+        **CHECKPOINTS,
     },
     "conditional_averages": {
         "names": NAMES,

@@ -34,7 +34,7 @@ LAYERS = (
     ("run", "output", "kernels"),
     ("planning",),
     ("initial", "atlas"),
-    ("checks", "cache", "predict", "settings"),
+    ("cache", "checkpoints", "checks", "predict", "settings"),
     ("comparing", "deriving", "fits", "sampling", "tempering"),
     ("sampler",),
     ("compiling",),
@@ -293,7 +293,7 @@ def test_importing_the_package_loads_numpy_alone():
 # The parts of the package that an ordinary run loads; checks, predictions, files and programs of
 # BUGS are others.
 RUN = (
-    *("checks", "comparing", "fits", "predict", "tempering"),
+    *("checkpoints", "checks", "comparing", "fits", "predict", "tempering"),
     *("algebra", "analysis", "arguments", "cache", "code", "compiling", "derive", "deriving"),
     *("errors", "explain", "families", "initial", "kernels", "language", "model", "output"),
     *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "sampling", "schedule"),

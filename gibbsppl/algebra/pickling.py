@@ -46,6 +46,50 @@ def restored(content: bytes) -> Any:
     return pickle.loads(content)  # noqa: S301  (whoever has them has made them, as with any pickle)
 
 
+# The names that the pickle of a chain may have beside classes of the package: arrays of numbers
+# and texts, streams of random numbers. None of these runs what a file says.
+_PLAIN = {
+    *(("builtins", n) for n in ("set", "frozenset", "complex", "slice", "range", "bytearray")),
+    *((f"numpy.{m}.multiarray", n) for m in ("_core", "core") for n in ("_reconstruct", "scalar")),
+    *((f"numpy.{m}.numeric", "_frombuffer") for m in ("_core", "core")),
+    ("numpy", "ndarray"), ("numpy", "dtype"), ("collections", "OrderedDict"),
+    ("numpy.random._pickle", "__generator_ctor"),
+    ("numpy.random._pickle", "__bit_generator_ctor"),
+    ("numpy.random._pcg64", "PCG64"), ("numpy.random._philox", "Philox"),
+    ("numpy.random._sfc64", "SFC64"), ("numpy.random._mt19937", "MT19937"),
+    ("numpy.random._pcg64", "PCG64DXSM"),
+    ("numpy.random.bit_generator", "__pyx_unpickle_SeedSequence"),
+    ("numpy.random.bit_generator", "SeedSequence"), ("_codecs", "encode"),
+}  # fmt: skip
+
+
+class _Reader(pickle.Unpickler):
+    """An unpickler of plain values: numbers, arrays, streams, and values of the package's own."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """A class or function by its name, if values may have it."""
+        found = super().find_class(module, name) if _is_plain(module, name) else None
+        if found is None or (module.startswith("gibbsppl.") and not isinstance(found, type)):
+            raise pickle.UnpicklingError(f"found {module}.{name}, which is no plain value")
+        return found
+
+
+def _is_plain(module: str, name: str) -> bool:
+    return (module, name) in _PLAIN or (module.startswith("gibbsppl.") and "." not in name)
+
+
+def restored_plainly(content: bytes) -> Any:
+    """The value of bytes that `pickled` made, which may come from anybody: nothing else is run.
+
+    >>> restored_plainly(pickled({"x": 1.5}))
+    {'x': 1.5}
+    >>> restored_plainly(pickled(print))
+    Traceback (most recent call last):
+    _pickle.UnpicklingError: found builtins.print, which is no plain value
+    """
+    return _Reader(io.BytesIO(content)).load()
+
+
 def looked_up(place: str, row: Any) -> tuple[Any, ...]:
     """How a row of a table is made again (as ``__reduce__`` tells it): it is looked up there.
 

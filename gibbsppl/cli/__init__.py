@@ -1,4 +1,7 @@
-"""The command line: `command` has the subcommands, `model_files` reads what they are given."""
+"""The command line: `command` has the subcommands, `model_files` reads what they are given.
+
+`folders` are runs that are begun in a folder, or gone on with.
+"""
 
 from gibbsppl.cli.command import main
 

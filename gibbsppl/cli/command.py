@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import gibbsppl
+from gibbsppl.cli import folders
 from gibbsppl.cli.model_files import is_python, model_of
 from gibbsppl.errors import GibbspplError, RunError
 
@@ -80,7 +81,8 @@ def parser() -> argparse.ArgumentParser:
         "program in the language of BUGS or JAGS (any other name).",
     )
     commands = root.add_subparsers(required=True, metavar="COMMAND")
-    _run_options(_command(commands, "run", run, "draw from the posterior and save the draws"))
+    told = "draw from the posterior and save the draws"
+    _run_options(_command(commands, "run", run, told, is_needed=False))
     explain_options = _command(commands, "explain", explain, "print the derivation, step by step")
     explain_options.add_argument("variable", nargs="?", help="one variable (default: all)")
     source_options = _command(commands, "source", source, "print the generated NumPy module")
@@ -95,16 +97,19 @@ def _command(
     name: str,
     function: Callable[[argparse.Namespace], int],
     text: str,
+    *,
+    is_needed: bool = True,
 ) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     made.add_argument(
-        "file", type=Path, metavar="FILE", help="a Python file with a model(), or a BUGS program"
-    )
+        "file", type=Path, metavar="FILE", help="a Python file with a model(), or a BUGS program",
+        nargs=None if is_needed else "?",
+    )  # fmt: skip
     made.add_argument(
         "--data", type=Path, action="append", default=[], metavar="PATH",
         help="data of a BUGS program (R dump, BUGS list or table, JSON); may be given again",
     )  # fmt: skip
-    made.set_defaults(command=function)
+    made.set_defaults(command=function, usual=made.get_default)
     schedule = made.add_argument_group("the schedule")
     schedule.add_argument(
         "--order", type=_names, default=(), metavar="X,Y",
@@ -169,9 +174,13 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         "--tune", action="store_true",
         help="draw by the best of several variants of the sampler, found by pilot runs",
     )  # fmt: skip
+    folders.add_options(run_options)
     run_options.add_argument("--coda", metavar="PREFIX", help="write files of the CODA format too")
     run_options.add_argument("--seed", type=_count, help="a whole number (default: a fresh one)")
-    run_options.add_argument("--out", type=Path, help="the netCDF file (default: <FILE's name>.nc)")
+    run_options.add_argument(
+        "--out", type=Path,
+        help="the netCDF file (default: <FILE's name>.nc; none for draws in a folder)",
+    )  # fmt: skip
     run_options.add_argument("--quiet", action="store_true", help="print where the draws are only")
 
 
@@ -196,7 +205,12 @@ def run(options: argparse.Namespace) -> int:
     """Print the schedule, sample, print the summary, save the draws."""
     started = perf_counter()
     say = _silent if options.quiet else print
-    out = _writable(options.out or Path(options.file.stem + ".nc"))
+    if options.resume is not None:
+        return folders.resumed(options, say, started)
+    folders.check(options)
+    out = folders.out_of(options)
+    if out is not None:
+        _writable(out)
     _check_coda(options)
     recorded = tuple(n for n in options.monitor if n not in (DEVIANCE, PENALTY))
     model = model_of(options.file, options.data, recorded)
@@ -217,21 +231,24 @@ def run(options: argparse.Namespace) -> int:
         cores=options.cores,
         until=_rule(options),
         progress=not options.quiet,
+        **folders.settings(options),
     )
     told = tuple(n for n in told or drawn if n in drawn) or tuple(drawn)
     # Saved first: what is computed from draws may need more memory than there is.
-    _saved(drawn.only(told), out)
+    if out is not None:
+        _saved(drawn.only(told), out)
+    where = out or options.checkpoint
     try:
         draws, dic = _monitored(sampler, drawn, options, told, seed)
         say(_starts(draws), draws.summary(), f"\n\n{dic}".rstrip(), sep="", end="\n\n")
-        if DEVIANCE in options.monitor:
+        if DEVIANCE in options.monitor and out is not None:
             _saved(draws, out)
         if options.coda is not None:
             index, *chains = draws.save_coda(options.coda)
             say(f"CODA files written: {', '.join(map(str, (index, *chains)))}")
     except (MemoryError, GibbspplError) as error:
-        raise RunError(f"{error or 'not enough memory'} (draws written to {out})") from error
-    print(f"draws written to {out} (seed {seed}, {perf_counter() - started:.1f} s in all)")
+        raise RunError(f"{error or 'not enough memory'} (draws written to {where})") from error
+    print(f"draws written to {where} (seed {seed}, {perf_counter() - started:.1f} s in all)")
     return 0
 
 

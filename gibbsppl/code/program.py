@@ -191,8 +191,9 @@ class Program:
             except (pickle.PicklingError, AttributeError, TypeError) as error:
                 raise RunError(
                     f"kernels[{step!r}]: {getattr(kernel, '__qualname__', kernel)} cannot be sent "
-                    f"to another process ({error}); define it with def at the top of a module "
-                    "that can be imported, not inside a function and not as a lambda."
+                    f"to another process, nor written to a file ({error}); define it with def at "
+                    "the top of a module that can be imported, not inside a function and not as a "
+                    "lambda."
                 ) from error
         return (load, (self.source, self.kernels)) if self.kernels else (load, (self.source,))
 

@@ -35,13 +35,13 @@ from gibbsppl.arguments import (
     PATH,
     POSITIVE,
     Kind,
-    calls_told,
     is_name,
     methods_told,
     shown,
 )
 from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
+from gibbsppl.output.ends import Ends
 from gibbsppl.output.summary import Summary, block_of, told_apart
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ class Draws:
     variable's own dimensions (none for a scalar, which may be missing here). ``coords``: the labels
     along a dimension (missing: positions). ``observed_data`` and ``constant_data``: dims and array.
     ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
-    the seed, that say how the draws were made.
+    the seed, that say how the draws were made. ``ends``: where the chains have ended, for
+    ``sampler.extend``; None where draws were chosen among those of a run.
     """
 
     values: Mapping[str, Array]
@@ -123,6 +124,7 @@ class Draws:
     constant_data: Mapping[str, Named] = field(default_factory=dict)
     sample_stats: Mapping[str, Array] = field(default_factory=dict)
     attributes: Attributes = field(default_factory=dict)
+    ends: Ends | None = None
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -234,7 +236,8 @@ class Draws:
         4 chains, 100 draws each
         y
         """
-        return replace(self, values={name: self[name] for name in names})
+        ends = self.ends if set(names) == set(self.values) else None
+        return replace(self, values={name: self[name] for name in names}, ends=ends)
 
     def thinned(self, every: int) -> Draws:
         """One draw in ``every``: the last of each group of consecutive draws."""
@@ -247,6 +250,7 @@ class Draws:
             values={name: array[step] for name, array in self.values.items()},
             sample_stats={name: array[step] for name, array in self.sample_stats.items()},
             attributes=attributes,
+            ends=None,
         )
 
     def summary(
@@ -334,8 +338,7 @@ class Draws:
             unfinished.write_bytes(content)
 
 
-@calls_told(RunError, path=PATH)
-def load_draws(path: str | PathLike[str]) -> Draws:
+def draws_in(path: str | PathLike[str]) -> Draws:
     """The draws in a netCDF file written by ``Draws.save``."""
     return Draws(**_output().fields_of(path))
 

@@ -18,7 +18,9 @@ import xarray as xr
 
 from gibbsppl.errors import RunError
 from gibbsppl.output.arrays import Array, Attributes, Named
+from gibbsppl.output.ends import Ends
 from gibbsppl.output.groups import (
+    ENDS,
     LIBRARY,
     OURS,
     SAMPLED,
@@ -27,6 +29,7 @@ from gibbsppl.output.groups import (
     Group,
     attributes_of,
     groups_of,
+    groups_of_file,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ class Fields(TypedDict):
     constant_data: Mapping[str, Named]
     sample_stats: Mapping[str, Array]
     attributes: Attributes
+    ends: Ends | None
 
 
 # What the libraries below raise, each at a place of its own, where a file is not what it should be.
@@ -51,8 +55,12 @@ _UNREADABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, Runt
 
 def to_datatree(draws: Draws) -> xr.DataTree:
     """The draws and their data as a tree of data sets; empty groups are left out."""
+    return _tree(draws, groups_of(draws))
+
+
+def _tree(draws: Draws, groups: Mapping[str, Group]) -> xr.DataTree:
     attributes = attributes_of(draws)
-    sets = {name: _dataset(group, attributes) for name, group in groups_of(draws).items()}
+    sets = {name: _dataset(group, attributes) for name, group in groups.items()}
     tree = xr.DataTree.from_dict(sets)
     tree.attrs = attributes
     return tree
@@ -80,7 +88,7 @@ def written(draws: Draws) -> memoryview:
     """The bytes of a netCDF file."""
     # HDF5 may end the process where a disk is full: it writes to memory.
     file = io.BytesIO()
-    to_datatree(draws).to_netcdf(file, engine="h5netcdf")
+    _tree(draws, groups_of_file(draws)).to_netcdf(file, engine="h5netcdf")
     return file.getbuffer()
 
 
@@ -101,6 +109,7 @@ def fields_of(path: str | PathLike[str]) -> Fields:
         "observed_data": groups.get("observed_data", {}),
         "constant_data": groups.get("constant_data", {}),
         "sample_stats": {n: value for n, (_, value) in groups.get("sample_stats", {}).items()},
+        "ends": Ends(content=groups[ENDS][ENDS][1].tobytes()) if ENDS in groups else None,
         "attributes": {str(n): _from_file(v) for n, v in attributes.items() if n not in OURS},
     }
 

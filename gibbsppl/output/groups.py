@@ -14,6 +14,7 @@ import numpy as np
 
 import gibbsppl
 from gibbsppl.output.arrays import Array, Attributes, Named
+from gibbsppl.output.ends import Ends
 
 LIBRARY = "gibbsppl"
 OURS = ("inference_library", "inference_library_version")
@@ -21,6 +22,9 @@ OURS = ("inference_library", "inference_library_version")
 # The first dims of what is recorded at each draw, and the groups that have them.
 SAMPLED = ("chain", "draw")
 SAMPLED_GROUPS = ("posterior", "sample_stats")
+
+# The group of a file, and its array, that says where the chains have ended.
+ENDS = "ends"
 
 
 class Draws(Protocol):
@@ -49,6 +53,10 @@ class Draws(Protocol):
     @property
     def attributes(self) -> Attributes:
         """How the draws were made."""
+
+    @property
+    def ends(self) -> Ends | None:
+        """Where the chains have ended."""
 
     @property
     def chains(self) -> int:
@@ -89,6 +97,15 @@ def groups_of(draws: Draws) -> dict[str, Group]:
         "constant_data": dict(draws.constant_data),
     }
     return {name: _group(arrays, coords) for name, arrays in groups.items() if arrays}
+
+
+def groups_of_file(draws: Draws) -> dict[str, Group]:
+    """The groups of a file: also where the chains have ended, for whoever goes on from there."""
+    found = groups_of(draws)
+    if draws.ends is not None:
+        content = np.frombuffer(draws.ends.as_bytes(), np.uint8)
+        found[ENDS] = Group({ENDS: (("byte",), content)}, {})
+    return found
 
 
 def _group(arrays: Mapping[str, Named], coords: Mapping[str, Array]) -> Group:

@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 
 from gibbsppl.output.arrays import Array
-from gibbsppl.output.groups import Draws, Group, attributes_of, groups_of
+from gibbsppl.output.groups import Draws, Group, attributes_of, groups_of_file
 
 # The types of arrays that a file has: flags, numbers, text, times.
 KINDS = "biufUmM"
@@ -29,7 +29,7 @@ SHORT_LENGTHS = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"
 
 def written(draws: Draws) -> memoryview | None:
     """The bytes of a netCDF file; ``None`` if it has arrays or names that xarray must look at."""
-    groups = groups_of(draws)
+    groups = groups_of_file(draws)
     if not all(_is_usual(group) for group in groups.values()):
         return None
     file, attributes = io.BytesIO(), attributes_of(draws)
@@ -57,8 +57,9 @@ def _has_a_type(array: Array) -> bool:
 
 def _write(node: Any, group: Group) -> None:
     """Write dims, arrays and labels into a group of a file."""
-    for dim, labels in group.labels.items():
-        node.dimensions[dim] = len(labels)
+    for dims, value in group.arrays.values():
+        for dim, size in zip(dims, value.shape, strict=True):
+            node.dimensions.setdefault(dim, size)
     # Labels first: h5netcdf ties each array to these once.
     for dim, labels in group.labels.items():
         _write_array(node, dim, (dim,), labels, {})

@@ -6,7 +6,6 @@ and a `SoFar`, which changes as the run goes on. Both can be written to a file.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -81,13 +80,16 @@ class SoFar:
     """How far a run has come: each chain, the seconds, the draws before the next look of a rule.
 
     ``seconds`` are those of warm-up and of sampling, of all chains; ``elapsed`` those that somebody
-    has waited.
+    has waited. ``until``: what the rule has found at the last look; ``interrupted``: what is
+    missing of a run that was stopped.
     """
 
     positions: tuple[Position, ...]
     seconds: tuple[float, float] = (0.0, 0.0)
     elapsed: float = 0.0
     most: int = 0
+    until: str | None = None
+    interrupted: str | None = None
 
     def at(self, job: Job) -> SoFar:
         """The same, to go on with: chains that were stopped in a sweep draw again what they had."""
@@ -116,16 +118,10 @@ class Beginning:
     left_out: str | None
     needed: Mapping[str, int]
 
-    @staticmethod
-    def start(chains: Sequence[Chain]) -> SoFar:
-        """Chains at the beginning of a run; they are left as they are."""
-        return SoFar(tuple(Position.of(chain) for chain in chains))
 
-    def after(self, chains: Sequence[Chain], draws: int) -> SoFar:
-        """Chains that have made so many draws each; they are left as they are."""
-        sweeps = self.job.warmup + draws * self.job.thin
-        own = (copy.deepcopy(c) for c in chains)
-        return SoFar(tuple(Position(c, c.sweep - sweeps, draws, is_warm=True) for c in own))
+def start_of(chains: Sequence[Chain]) -> SoFar:
+    """Chains at the beginning of a run; they are left as they are."""
+    return SoFar(tuple(Position.of(chain) for chain in chains))
 
 
 def beginning(ready: Ready, size: Size, until: Rule | None) -> Beginning:

@@ -10,11 +10,12 @@ from gibbsppl.code.program import Constants, Program
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.engines import Engine
 from gibbsppl.run.recording import Array, Types
+from gibbsppl.run.segments import Position
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunResult:
-    """The result of a run: draws by name with axes (chain, draw, ...), and the final chains.
+    """The result of a run: draws by name with axes (chain, draw, ...), and where each chain is.
 
     ``seconds`` are those of warm-up and of sampling, of all chains. ``interrupted`` says what is
     missing after Ctrl-C, or of chains whose worker has died; ``None`` after a whole run. Of
@@ -27,7 +28,7 @@ class RunResult:
     """
 
     values: Mapping[str, Array]
-    chains: tuple[Chain, ...]
+    positions: tuple[Position, ...]
     warmup: int
     thin: int
     seconds: tuple[float, float]
@@ -36,6 +37,11 @@ class RunResult:
     left_out: str | None = None
     stats: Mapping[str, Array] = field(default_factory=dict)
     until: str | None = None
+
+    @property
+    def chains(self) -> tuple[Chain, ...]:
+        """The chains, each where it was stopped."""
+        return tuple(position.chain for position in self.positions)
 
 
 # Notes of initial values that no rule made up.

@@ -28,7 +28,7 @@ from typing import Any
 
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.errors import RunError, counted
-from gibbsppl.run.beginning import Beginning, Keeper, Rule, Size, SoFar, beginning
+from gibbsppl.run.beginning import Beginning, Keeper, Rule, Size, SoFar, beginning, start_of
 from gibbsppl.run.chains import Chain, Seed, advance, seed_sequence, streams
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.progress import Report, reporting, say
@@ -83,7 +83,7 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     begun = beginning(ready, Size(draws, warmup, thin), until)
     check_memory(begun.needed, limit_bytes)
     store = InMemory((len(chains), draws))
-    return carried_out(begun, begun.start(chains), store, pool=pool, progress=progress)
+    return carried_out(begun, start_of(chains), store, pool=pool, progress=progress)
 
 
 def carried_out(
@@ -150,14 +150,19 @@ class _Run:
             self.stop.asked = True
         finally:
             self.leave(under_way)
-        if self.keeper is not None:
-            self.keeper.keep(self.so_far())
-        return self.result()
+        interrupted: str | None = None
+        try:
+            result = self.result()
+            interrupted = result.interrupted
+        finally:
+            if self.keeper is not None:
+                self.keeper.keep(replace(self.so_far(), interrupted=interrupted))
+        return result
 
     def so_far(self) -> SoFar:
         """How far the run has come."""
         own = (self.seconds[0], self.seconds[1]), perf_counter() - self.began, self.most
-        return SoFar(tuple(self.positions), *own)
+        return SoFar(tuple(self.positions), *own, until=self.ended)
 
     @staticmethod
     def leave(under_way: dict[Future[Any], int]) -> None:
@@ -217,7 +222,7 @@ class _Run:
             return
         self.stop.asked |= segment.is_cut
         self.positions[number] = segment.position
-        self.store.put(number, segment)
+        self.store.put(number, segment.first, segment.values, segment.rates)
         self.drawn[number] = segment.position.drawn
         for k, seconds in enumerate(segment.seconds):
             self.seconds[k] += seconds
@@ -242,7 +247,7 @@ class _Run:
         if interrupted:
             say(f"gibbsppl: {interrupted}")
         values, rates = self.store.kept(chains, draws)
-        ended = tuple(self.positions[n].chain for n in chains)
+        ended = tuple(self.positions[n].at_its_chain(self.job) for n in chains)
         seconds = self.seconds[0], self.seconds[1]
         own = self.job.warmup, self.job.thin, seconds
         return RunResult(values, ended, *own, interrupted, rates, until=self.ended)

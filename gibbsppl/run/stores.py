@@ -9,16 +9,17 @@ from typing import Protocol
 import numpy as np
 
 from gibbsppl.run.recording import Array
-from gibbsppl.run.segments import Segment
 
-Rates = Mapping[tuple[str, str], Array]
+# A move by its step and the name of a number, such as the share that is accepted.
+Move = tuple[str, str]
+Rates = Mapping[Move, Array]
 
 
 class Store(Protocol):
     """A place for the draws of all chains."""
 
-    def put(self, number: int, segment: Segment) -> None:
-        """Add what a segment of chain ``number`` has recorded."""
+    def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
+        """Add draws of a chain, from its draw number ``first`` on, and the statistics of moves."""
 
     def kept(self, chains: list[int], draws: int) -> tuple[Mapping[str, Array], Rates]:
         """The first draws of some chains, and the statistics of moves."""
@@ -30,18 +31,18 @@ class InMemory:
 
     size: tuple[int, int]
     values: dict[str, Array] = field(default_factory=dict)
-    rates: dict[tuple[str, str], Array] = field(default_factory=dict)
+    rates: dict[Move, Array] = field(default_factory=dict)
 
-    def put(self, number: int, segment: Segment) -> None:
-        """Add what a segment of chain ``number`` has recorded."""
-        for name, array in segment.values.items():
+    def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
+        """Add draws of a chain, from its draw number ``first`` on, and the statistics of moves."""
+        for name, array in values.items():
             if name not in self.values:
                 self.values[name] = np.empty((*self.size, *array.shape[1:]), array.dtype)
-            self.values[name][number, segment.first : segment.first + len(array)] = array
-        for move, array in segment.rates.items():
+            self.values[name][chain, first : first + len(array)] = array
+        for move, array in rates.items():
             if move not in self.rates:
                 self.rates[move] = np.full(self.size, np.nan)
-            self.rates[move][number, segment.first : segment.first + len(array)] = array
+            self.rates[move][chain, first : first + len(array)] = array
 
     def kept(self, chains: list[int], draws: int) -> tuple[Mapping[str, Array], Rates]:
         """The first draws of some chains, and the statistics of moves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import nan
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gibbsppl.cache.derivation import Derivation
+from gibbsppl.checkpoints.identity import Identity
 from gibbsppl.code.program import Constants, Prepared, Program
 from gibbsppl.errors import RunError
 from gibbsppl.initial.inits import Init, inits_of
@@ -21,19 +23,21 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import STATISTICS, Draws
 from gibbsppl.predict.methods import Names
-from gibbsppl.run.beginning import Size, beginning
+from gibbsppl.run.beginning import Size, beginning, start_of
 from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
-from gibbsppl.run.choice import Asked, Backend, asked_for, engine_for, seconds_of
+from gibbsppl.run.choice import Asked, Backend, asked_for, checked_backend, engine_for, seconds_of
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.pools import Wanted
 from gibbsppl.run.ready import Reading, Ready, RunResult
 from gibbsppl.run.recording import Types, check_memory
-from gibbsppl.run.stores import InMemory
-from gibbsppl.sampling.runs import Run
+from gibbsppl.sampling.extending import Before, going_on
+from gibbsppl.sampling.resuming import EVERY, How, drawn
+from gibbsppl.sampling.runs import ChainEnds, Made, Run
 from gibbsppl.settings import Settings
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from os import PathLike
 
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.initial.rooms import Rooms
@@ -126,6 +130,8 @@ class Drawing:
         cores: int | None = None,
         executor: Executor | None = None,
         until: Until | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        every: float = EVERY,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -150,8 +156,11 @@ class Drawing:
         whoever makes them.
         ``until`` ends the run before it has all ``draws``: `gp.until(ess=400, r_hat=1.01)` when
         there are enough effective draws, or with ``minutes=10`` when the time is over.
-        Above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
-        reports the rest, which ``draws.interrupted`` does too.
+        ``checkpoint="folder"`` writes draws there as they come, and ``every`` so many seconds where
+        each chain is, so that a run that is killed goes on by `gp.resume`; the draws are read from
+        the disk, and may be larger than memory (docs/sampling.md).
+        Above ``limit_bytes`` of draws in memory the run is refused. Ctrl-C returns the draws so far
+        and reports the rest, which ``draws.interrupted`` does too.
         """
         if not self.program.steps or (keep is not None and not len(keep)):
             raise RunError(
@@ -160,15 +169,84 @@ class Drawing:
             )
         asked, wanted = asked_for(backend, threads, dtype), Wanted(cores, executor)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
-        size, names = Size(draws, warmup, thin), None if keep is None else _names_of(keep)
+        size, names = Size(draws, warmup, thin), _names_of(keep)
         sequence = seed_sequence(seed)
         ready = self._ready(asked, size, names, chains, sequence, init, temper)
-        begun = beginning(ready, size, until)
-        check_memory(begun.needed, limit_bytes)
-        told = partial(_told, self, ready.read, ready.attributes)
-        seconds = None if temper else partial(self._seconds, ready.engine, threads, until)
-        run, store = Run(begun, told, seconds), InMemory((chains, draws))
-        return run.carried_out(begun.start(ready.chains), store, wanted, progress=progress)
+        run = self._run(ready, asked, temper, size, until)
+        if checkpoint is None:
+            check_memory(run.beginning.needed, limit_bytes)
+        how: How = {"progress": progress, "checkpoint": checkpoint, "every": every}
+        return drawn(run, start_of(ready.chains), wanted, **how)
+
+    def extend(  # noqa: PLR0913  (settings, all named at the call)
+        self,
+        draws: Draws,
+        more: int = 1000,
+        *,
+        cores: int | None = None,
+        executor: Executor | None = None,
+        until: Until | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        every: float = EVERY,
+        progress: bool = True,
+        limit_bytes: int = 4 << 30,
+    ) -> Draws:
+        """The draws of a run, and ``more`` of each chain after them.
+
+        Chains go on where they have ended, with their random numbers and all that warm-up has
+        adapted; ``draws`` are as `sample` has returned them, or as `gp.load_draws` reads them. They
+        are left as they are. Sampler and data must be those of the run, else a `RunError` says what
+        differs. Back end, tempering and thinning are those of the run; other arguments are as in
+        `sample`.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> sampler = gp.compile(coin)
+        >>> longer = sampler.extend(sampler.sample(100, chains=2, seed=1), more=50)
+        >>> print((longer["p"] == sampler.sample(150, chains=2, seed=1)["p"]).all())
+        True
+        """
+        ends = ChainEnds.of(draws)
+        ends.made.identity.check(self._identity, "draws")
+        asked, temper = ends.made.asked, ends.made.temper
+        thin, warmup = (draws.attributes[n] for n in ("thin", "warmup"))
+        size, chains = Size(draws.draws + more, warmup, thin), [p.chain for p in ends.positions]
+        engine = self._engine(asked, len(chains) * more * thin, tuple(draws))
+        own = (self.program, self.prepared)
+        ready = Ready(*own, chains, engine, self.types, tuple(draws), draws.attributes.get("seed"))
+        if temper is not False:
+            ready = self._with_powers(ready, temper, asked, size, is_given=True)
+        run = self._run(ready, asked, temper, size, until, draws.attributes)
+        if checkpoint is None:
+            check_memory(run.beginning.needed, limit_bytes)
+        before = Before.of(draws, run.beginning.job.recording.names)
+        so_far = going_on(run.beginning, ends.positions, draws)
+        how: How = {"progress": progress, "checkpoint": checkpoint, "every": every}
+        return drawn(run, so_far, Wanted(cores, executor), **how, before=before)
+
+    def _run(
+        self,
+        ready: Ready,
+        asked: Asked,
+        temper: bool | int,
+        size: Size,
+        until: Until | None,
+        started: Attributes | None = None,
+    ) -> Run:
+        """The run of chains that are ready, which have ``started`` as is told."""
+        told = partial(_told, self, ready.read, ready.attributes if started is None else started)
+        seconds = None if temper else partial(self._seconds, ready.engine, asked.threads, until)
+        # (the same settings would choose the same back end here; another machine may have no Numba)
+        backend = checked_backend(ready.engine.name)
+        made = Made(self._identity, replace(asked, backend=backend), temper)
+        return Run(made, beginning(ready, size, until), told, seconds)
+
+    @property
+    def _identity(self) -> Identity:
+        """The identity of runs of this sampler."""
+        return Identity.of(self.graph.name, str(self.graph), self.data, self.program.source)
 
     def _ready(
         self,
@@ -186,13 +264,18 @@ class Drawing:
             starts, notes = self.initial_states(chains, sequence, init)
             plain = Interpreted.of(*own)
             ready = Ready(*own, starts, plain, self.types, keep, sequence.entropy, notes)
-            model: Any = self
-            given = init is not None
-            tempered: Ready = model._tempered(ready, temper, asked, size, is_given=given)  # noqa: SLF001
-            return tempered
+            return self._with_powers(ready, temper, asked, size, is_given=init is not None)
         engine = self._engine(asked, sweeps, keep or ())
         starts, notes = self._starts(chains, sequence, init, engine)
         return Ready(*own, starts, engine, self.types, keep, sequence.entropy, notes)
+
+    def _with_powers(
+        self, ready: Ready, temper: bool | int, asked: Asked, size: Size, *, is_given: bool
+    ) -> Ready:
+        """Chains of parallel tempering, from those of the model."""
+        model: Any = self
+        found: Ready = model._tempered(ready, temper, asked, size, is_given=is_given)  # noqa: SLF001
+        return found
 
     def _engine(self, asked: Asked, sweeps: int, keep: Sequence[str]) -> Engine:
         """An engine for so many sweeps."""
@@ -250,6 +333,7 @@ class Drawing:
         )
 
 
-def _names_of(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names or ())
+def _names_of(names: Names) -> tuple[str, ...] | None:
+    """Names as they are given, several or one; None for none."""
+    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 

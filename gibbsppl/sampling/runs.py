@@ -6,15 +6,61 @@ Comes in: the beginning of a run, how its result is told. Goes out: `gibbsppl.Dr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
+from pickle import UnpicklingError
 
+from gibbsppl.algebra.pickling import restored_plainly
+from gibbsppl.checkpoints.identity import Identity
+from gibbsppl.errors import RunError
 from gibbsppl.output.draws import Draws
+from gibbsppl.output.ends import Ends
 from gibbsppl.run.beginning import Beginning, Keeper, SoFar
+from gibbsppl.run.choice import Asked
 from gibbsppl.run.pools import Wanted, pool_of
-from gibbsppl.run.sampling import RunResult, carried_out
+from gibbsppl.run.ready import RunResult
+from gibbsppl.run.sampling import carried_out
+from gibbsppl.run.segments import Position
 from gibbsppl.run.stores import Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """What the sweeps of a run were made by: the sampler, back end, threads, type, tempering."""
+
+    identity: Identity
+    asked: Asked
+    temper: bool | int = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainEnds:
+    """Where the chains of a run have ended, and what has made them."""
+
+    made: Made
+    positions: tuple[Position, ...]
+
+    @staticmethod
+    def of(draws: Draws) -> ChainEnds:
+        """The ends of the chains of draws; an error where there are none."""
+        advice = "extend the draws as sample() has returned them, or as they were saved"
+        if draws.ends is None:
+            raise RunError(
+                "draws: found draws without the ends of their chains, such as a choice among the "
+                f"draws of a run; {advice}."
+            )
+        found = draws.ends.value
+        if found is None:
+            try:
+                found = restored_plainly(draws.ends.content)
+            except (UnpicklingError, AttributeError, ImportError, EOFError, TypeError) as error:
+                raise RunError(
+                    f"draws: the ends of the chains cannot be read ({error}); {advice}."
+                ) from error
+        if not isinstance(found, ChainEnds):
+            raise RunError(f"draws: the ends of the chains are of another kind; {advice}.")
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +71,7 @@ class Run:
     None where nobody knows.
     """
 
+    made: Made
     beginning: Beginning
     told: Callable[[RunResult], Draws]
     seconds: Callable[[int], float] | None = None
@@ -46,4 +93,9 @@ class Run:
             result = carried_out(
                 self.beginning, so_far, store, pool=pool, progress=progress, keeper=keeper
             )
-        return self.told(result)
+        return self.as_draws(result)
+
+    def as_draws(self, result: RunResult) -> Draws:
+        """The draws of a result, with the ends of the chains."""
+        ends = Ends(ChainEnds(self.made, result.positions))
+        return replace(self.told(result), ends=ends)

@@ -1,0 +1,73 @@
+"""More draws of chains that have made some: those before are the first ones of a longer run.
+
+Comes in: draws with the ends of their chains. Goes out: a run that goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gibbsppl.errors import RunError
+from gibbsppl.output.draws import STATISTICS, Draws
+from gibbsppl.run.beginning import Beginning, SoFar
+from gibbsppl.run.recording import Array
+from gibbsppl.run.segments import Position
+from gibbsppl.run.stores import Move, Store
+
+# The bytes that are copied at a time.
+AT_A_TIME = 16 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Before:
+    """The draws that chains have made before, as a run has recorded them."""
+
+    values: Mapping[str, Array]
+    rates: Mapping[Move, Array]
+
+    @classmethod
+    def of(cls, draws: Draws, recorded: Sequence[str]) -> Before:
+        """The draws of a run that has recorded some variables; numbers of each draw among them."""
+        every = {**draws.sample_stats, **draws.values}
+        missing = [n for n in recorded if n not in every]
+        if missing:
+            raise RunError(
+                f"draws: found no draws of {', '.join(missing)}, which the run has recorded; "
+                "extend all its draws."
+            )
+        rates = {}
+        for name, array in draws.sample_stats.items():
+            for what, prefix in STATISTICS.items():
+                if name.startswith(prefix):
+                    rates[name.removeprefix(prefix), what] = array
+        return cls({n: every[n] for n in recorded}, rates)
+
+
+def put(before: Before | None, store: Store) -> None:
+    """Put draws that chains have made before into a store, a part at a time."""
+    if before is None:
+        return
+    one = next(iter(before.values.values()))
+    most = max(a[0, 0].nbytes for a in before.values.values())
+    rows = AT_A_TIME // max(1, most) + 1
+    for chain in range(one.shape[0]):
+        for first in range(0, one.shape[1], rows):
+            part = chain, slice(first, first + rows)
+            values = {n: a[part] for n, a in before.values.items()}
+            store.put(chain, first, values, {m: a[part] for m, a in before.rates.items()})
+
+
+def going_on(beginning: Beginning, positions: Sequence[Position], draws: Draws) -> SoFar:
+    """Chains that go on where they have ended, after the draws of each that are kept.
+
+    One that was stopped in a sweep may have been taken back to before its last draws, which it then
+    makes again; one that has made more than are kept leaves these out.
+    """
+    job, found = beginning.job, []
+    for at in positions:
+        drawn = min(draws.draws, at.drawn)
+        before = at.chain.sweep - job.warmup - drawn * job.thin
+        found.append(replace(Position.of(at.chain), before=before, drawn=drawn, is_warm=True))
+    seconds = (draws.attributes.get(f"{n}_seconds", 0.0) for n in ("warmup", "sampling"))
+    return SoFar(tuple(found), (next(seconds), next(seconds)))

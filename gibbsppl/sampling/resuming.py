@@ -1,0 +1,145 @@
+"""Runs in folders: begun there, gone on with, looked at.
+
+Comes in: a run, or the folder of one. Goes out: its draws, which are read from the disk.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TypedDict
+
+from gibbsppl.arguments import COUNT, PATH, POSITIVE_NUMBER, TRUTH, calls_told
+from gibbsppl.checkpoints.arrays import OnDisk
+from gibbsppl.checkpoints.folders import Checkpoints, Found, new_folder, to_go_on
+from gibbsppl.errors import RunError
+from gibbsppl.output.draws import Draws, draws_in
+from gibbsppl.run.beginning import SoFar
+from gibbsppl.run.pools import Wanted
+from gibbsppl.run.ready import RunResult
+from gibbsppl.run.sampling import most_draws
+from gibbsppl.run.stores import InMemory
+from gibbsppl.sampling.extending import Before, put
+from gibbsppl.sampling.runs import Run
+from gibbsppl.settings import EXECUTOR
+
+# The seconds between checkpoints, where nobody says.
+EVERY = 30.0
+
+
+class How(TypedDict):
+    """Whether progress is shown; the folder of a run, and the seconds between its checkpoints."""
+
+    progress: bool
+    checkpoint: str | PathLike[str] | None
+    every: float
+
+
+def drawn(
+    run: Run,
+    so_far: SoFar,
+    wanted: Wanted,
+    *,
+    progress: bool,
+    checkpoint: str | PathLike[str] | None,
+    every: float,
+    before: Before | None = None,
+) -> Draws:
+    """The draws of a new run, in memory, or in a folder; those ``before`` are its first ones."""
+    size = len(so_far.positions), run.beginning.job.recording.draws
+    if checkpoint is None:
+        memory = InMemory(size)
+        put(before, memory)
+        return run.carried_out(so_far, memory, wanted, progress=progress)
+    needed = sum(run.beginning.needed.values()) if run.beginning.until is None else None
+    with new_folder(checkpoint, run.made.identity, run, needed) as folder:
+        store = OnDisk(folder, size)
+        keeper = Checkpoints(folder, store, every)
+        try:
+            put(before, store)
+            keeper.keep(so_far)
+            return run.carried_out(so_far, store, wanted, progress=progress, keeper=keeper)
+        finally:
+            store.close()
+
+
+
+@calls_told(
+    RunError, path=PATH, every=POSITIVE_NUMBER, cores=COUNT.or_none(), executor=EXECUTOR.or_none(),
+    progress=TRUTH,
+)  # fmt: skip
+def resume(
+    path: str | PathLike[str],
+    *,
+    every: float = EVERY,
+    cores: int | None = None,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> Draws:
+    """The draws of a run in a folder, which goes on from its last checkpoint.
+
+    The folder is one that ``sample(checkpoint=...)`` has made; the run may have been stopped,
+    killed, or have ended with its machine. Its draws are those that it would have made if it had
+    not been stopped. All that it needs is in the folder. ``cores``, ``executor`` and ``progress``
+    are as in `sample`, and may be others than before. A folder whose files are not as they were
+    written, a run that was made by other versions, and one that another process is at, are refused,
+    and left as they are.
+
+    >>> import tempfile
+    >>> import gibbsppl as gp
+    >>> with gp.Model() as model:
+    ...     mu = gp.Normal("mu", 0, sigma=1)
+    ...     y = gp.Normal("y", mu, sigma=1, observed=1.5)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     draws = gp.compile(model).sample(200, seed=1, checkpoint=f"{place}/run")
+    ...     again = gp.resume(f"{place}/run")
+    ...     print((again["mu"] == draws["mu"]).all())
+    True
+    """
+    with to_go_on(path) as found:
+        run: Run = found.run()
+        so_far = found.so_far().at(run.beginning.job)
+        store = found.store(to_write=True)
+        keeper = Checkpoints(found.folder, store, every)
+        try:
+            wanted = Wanted(cores, executor)
+            return run.carried_out(so_far, store, wanted, progress=progress, keeper=keeper)
+        finally:
+            store.close()
+
+
+@calls_told(RunError, path=PATH)
+def load_draws(path: str | PathLike[str]) -> Draws:
+    """The draws in a netCDF file written by ``Draws.save``, or in the folder of a run.
+
+    A folder is one that ``sample(checkpoint=...)`` has made; of a run that has not ended, the draws
+    are those at its last checkpoint. They are read from the disk where they are looked at.
+    """
+    return _draws_so_far(Found.at(path)) if Path(path).is_dir() else draws_in(path)
+
+
+def _draws_so_far(found: Found) -> Draws:
+    """The draws of a run, whether it has ended or not."""
+    run: Run = found.run()
+    so_far = found.so_far()
+    job = run.beginning.job
+    chains, draws = most_draws([p.drawn for p in so_far.positions])
+    if not draws:
+        raise RunError(
+            f"{found.folder}: the run has no draws yet; look again after a while, or go on with "
+            f"gibbsppl.resume({str(found.folder)!r})."
+        )
+    store = found.store(to_write=False)
+    try:
+        values, rates = store.kept(chains, draws)
+    finally:
+        store.close()
+    wanted = job.recording.draws
+    told = f"so far, the first {draws} of {wanted} draws of each chain" if draws < wanted else None
+    positions = tuple(so_far.positions[n].at_its_chain(job) for n in chains)
+    own = job.warmup, job.thin, so_far.seconds
+    result = RunResult(values, positions, *own, so_far.interrupted or told, rates)
+    whole = replace(result, left_out=run.beginning.left_out, until=so_far.until)
+    return run.as_draws(whole)
