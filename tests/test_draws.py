@@ -10,7 +10,8 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.errors import RunError
-from gibbsppl.output.draws import Draws, load_draws
+from gibbsppl.output.draws import Draws
+from gibbsppl.sampling.resuming import load_draws
 
 SHAPE = (4, 200)
 

@@ -9,7 +9,8 @@ import pytest
 import xarray as xr
 
 from gibbsppl.output import files, netcdf
-from gibbsppl.output.draws import Draws, load_draws
+from gibbsppl.output.draws import Draws
+from gibbsppl.sampling.resuming import load_draws
 
 
 def draws(**more):

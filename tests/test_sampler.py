@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.output.draws import load_draws
+from gibbsppl.sampling.resuming import load_draws
 
 
 def coin():
