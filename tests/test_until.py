@@ -107,3 +107,16 @@ def test_a_rule_of_what_is_not_kept_is_refused(sampler):
         sampler.sample(10, until=gp.until(ess=10, of="tua"), **SETTINGS)
     with pytest.raises(RunError, match=r"found until=400, expected a rule, such as gp\.until"):
         sampler.sample(10, until=400, **SETTINGS)
+
+
+def test_many_elements_are_looked_at_by_parts(monkeypatch):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(2, 300, 3, 5)) + np.linspace(0, 1, 15).reshape(3, 5) * rng.normal(
+        size=(2, 1, 1, 1)
+    )
+    rule = Until(ess=1e9, r_hat=1.001)
+    whole = rule.found({"x": x})
+    monkeypatch.setattr("gibbsppl.output.until.NUMBERS_AT_A_TIME", 4 * 600)
+
+    assert rule.found({"x": x}) == whole
+    assert "of x[" in whole[1]

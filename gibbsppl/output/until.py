@@ -19,6 +19,8 @@ from gibbsppl.output.diagnostics import ess_bulk, ess_tail, r_hat
 
 # The draws of each chain at the first look, and how many times more there are at the next.
 FIRST, GROWTH = 100, 1.5
+# The draws that are looked at in one call: those of a large variable may not be in memory.
+NUMBERS_AT_A_TIME = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +83,24 @@ class Until:
         return enough, ", ".join(told) or "nothing that differs from draw to draw"
 
     def _measured(self, x: Array) -> Iterator[tuple[str, float, tuple[int, ...]]]:
-        """The worst of each measure over the elements of a variable, with its index."""
+        """The worst of each measure over the elements of a variable, with its index, by parts."""
+        flat = x.reshape(*x.shape[:2], -1)
+        at_a_time = max(1, NUMBERS_AT_A_TIME // max(1, x.shape[0] * x.shape[1]))
+        for first in range(0, flat.shape[2], at_a_time):
+            for what, number, at in self._measured_of(flat[:, :, first : first + at_a_time]):
+                yield what, number, tuple(map(int, np.unravel_index(first + at, x.shape[2:])))
+
+    def _measured_of(self, x: Array) -> Iterator[tuple[str, float, int]]:
+        """The worst of each measure over some elements, with its position."""
         varies = (x != x[:1, :1]).any(axis=(0, 1))
         if not varies.any():
             return
         if self.ess is not None:
             least = np.where(varies, np.fmin(ess_bulk(x), ess_tail(x)), np.inf)
-            at = np.unravel_index(int(np.argmin(least)), least.shape)
-            yield "ess", float(least[at]), tuple(map(int, at))
+            yield "ess", float(least.min()), int(np.argmin(least))
         if self.r_hat is not None:
             most = np.where(varies, r_hat(x), -np.inf)
-            at = np.unravel_index(int(np.argmax(most)), most.shape)
-            yield "r_hat", float(most[at]), tuple(map(int, at))
+            yield "r_hat", float(most.max()), int(np.argmax(most))
 
 
 def _worse(what: str, one: float, other: float | None) -> bool:
