@@ -23,7 +23,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning import held_by, held_by_term
 from gibbsppl.planning.concave_blocks import is_searched_for
-from gibbsppl.rewrites import LOCATIONS, PARTS, UNSEEN, collapsible, possible
+from gibbsppl.rewrites import LOCATIONS, MARGINAL_MOVES, PARTS, UNSEEN, collapsible, possible
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.blocks import MATRIX, ROWS, blocks_of
 from gibbsppl.schedule.choices import Candidate, Choice, Counting, asking
@@ -48,6 +48,17 @@ class Planned:
         """The settings that ask for more by a name."""
         return asking(self.settings, name, more)
 
+    def decided_beside(self, choice: Choice) -> Choice:
+        """A choice whose candidates ask for what has been decided about the schedule, too.
+
+        (With a variable collapsed no other one is integrated out of moves.)
+        """
+        decided = self.schedule.decided
+        if any("collapse" in c.settings for c in choice.others):
+            left = {k: v for k, v in decided.get("rewrites", {}).items() if k != MARGINAL_MOVES}
+            decided = {**decided, "rewrites": left}
+        return choice.with_decided(decided)
+
     @property
     def own(self) -> list[Step]:
         """The steps that nobody has asked for, but for non-centred updates."""
@@ -62,28 +73,25 @@ class Planned:
 
 
 def choices_of(planned: Planned) -> tuple[Choice, ...]:
-    """The choices of a sweep; of candidates with equal settings, or of equal names, the first.
+    """The choices of a sweep that the user has left open, with what has been counted.
 
-    None besides those made by theory where conditionals are not drawn from.
+    Of candidates with equal settings, or of equal names, the first. None besides those made by
+    theory where conditionals are not drawn from.
     """
     found = list(planned.schedule.choices)
     known = [c.settings for choice in found for c in (choice.made, *choice.others)]
     named = {choice.named(c) for choice in found for c in (choice.made, *choice.others)}
     for kind in () if planned.settings["by"] else KINDS:
-        for choice in kind(planned):
+        for choice in map(planned.decided_beside, kind(planned)):
             new = (c for c in choice.others if choice.named(c) not in named)
             others = tuple(c for c in new if c.settings not in known)
             known += [c.settings for c in others]
             found += [replace(choice, others=others)] if others else []
-    return tuple(found)
+    return tuple(c for c in found if c.is_open(planned.settings))
 
 
-def counted_choices(planned: Planned, own: float, count: Counting) -> tuple[Choice, ...]:
-    """The choices that a user has left open, with the operations of all candidates.
-
-    ``own`` are those of the schedule.
-    """
-    choices = (c for c in choices_of(planned) if c.is_open(planned.settings))
+def counted_choices(choices: Iterable[Choice], own: float, count: Counting) -> tuple[Choice, ...]:
+    """The choices with the operations of all candidates, ``own`` those of the schedule."""
     found = (c.counted(own, count) for c in choices)
     return tuple(c for c in found if c is not None)
 

@@ -30,15 +30,21 @@ MOST_LINES = 3
 # A longer name, one of several variables, has a line of its own.
 LONG_NAME = 24
 CUT = "..."
+HOW_COUNTED = "(sampler.costs(alternatives=True) counts these)"
+NOT_IN_LOOPS = "(compiled loops, in which operations are counted, do not have all of their steps)"
 
 
-def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
+def schedule_text(
+    schedule: Schedule, data: Mapping[str, Any], *, is_counted: bool = False
+) -> str:
     """The schedule: a title, the fallbacks with their reasons, the steps in order.
 
-    ``data`` is what repairs are tried with.
+    ``data`` is what repairs are tried with. ``is_counted``: whether the operations of all other
+    ways to draw have been asked for.
     """
     notation = short_notation(schedule.whole)
-    told = _rewrites(schedule, notation)
+    choices = choices_told(schedule.choices, NOT_IN_LOOPS if is_counted else HOW_COUNTED)
+    told = [*_rewrites(schedule, notation), *(f"  {line}" for line in choices)]
     for move in schedule.fallbacks:
         told += _fallback(move, schedule, notation, data)
     lines = [_title(schedule), *(part for line in told for part in _folded(line))]
@@ -54,7 +60,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
 
 
 def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
-    """The parts; auxiliary variables, by which rule; what is drawn last, or apart; the choices."""
+    """The parts; auxiliary variables, by which rule; what is drawn last, or apart; memory."""
     return [
         *(f"  {line}" for line in parts_told(schedule)),
         *(
@@ -63,7 +69,7 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
         *(f"  {', '.join(b.arrays)} not drawn jointly: {b.told}" for b in schedule.apart),
-        *(f"  {line}" for line in (*schedule.memory, *choices_told(schedule.choices))),
+        *(f"  {line}" for line in schedule.memory),
     ]
 
 

@@ -35,12 +35,13 @@ from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.stages import NonCentred
-from gibbsppl.schedule.choices import Candidate, Choice, asking
+from gibbsppl.schedule.choices import Candidate, Choice, asking, with_decided
 from gibbsppl.schedule.sweeps import Schedule
 
 States = Sequence[Values]
-# What makes the states at which theory is asked.
+# What makes the states at which theory is asked; the model with updates by other settings.
 Start = Callable[[Trial], States]
+Remade = Callable[[bool | tuple[str, ...]], Rewritten]
 LEAST_SHARE, LEAST_GAIN = RULES["least share"].value, RULES["least gain"].value
 FEW = RULES["most elements"].value
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
@@ -80,18 +81,25 @@ class Planned:
         return self.trial.schedule
 
 
-def with_choices(first: Planned, settings: Mapping[str, Any], start: Start) -> Trial:
+def with_choices(
+    first: Planned, settings: Mapping[str, Any], start: Start, remade: Remade
+) -> Trial:
     """The schedule with most effective draws per operation, with the choices that it comes from.
 
-    ``start`` makes the states at which theory is asked, by the first plan.
+    ``start`` makes the states at which theory is asked, by the first plan; ``remade`` the model
+    with the non-centred updates that a setting asks for.
     """
     now, choices = first, dict[tuple[str, ...], Choice]()
     states: States | None = None
-    while options := [o for o in _options(now, settings) if o.variables not in choices]:
+    while options := [o for o in _options(now, settings, remade) if o.variables not in choices]:
         rivals = [o for o in options if o.variables == options[0].variables]
         if any(o.is_small for o in rivals) and states is None:
             states = start(first.trial)
-        now, choices[rivals[0].variables] = _decided(rivals, now, states or (), settings)
+        plan, choice = _decided(rivals, now, states or (), settings)
+        if plan is not now:
+            decided = with_decided(now.schedule.decided, choice.made.settings)
+            plan = replace(plan, trial=plan.trial.deciding(decided))
+        now, choices[rivals[0].variables] = plan, choice
     found = tuple(c for c in choices.values() if c.others)
     return now.trial.with_choices(found) if found else now.trial
 
@@ -100,7 +108,8 @@ def _decided(
     options: Sequence[Option], now: Planned, states: States, settings: Mapping[str, Any]
 ) -> tuple[Planned, Choice]:
     """The best of some plans, and the choice; without others where there is no other plan."""
-    mine, ways, is_close = options[0].now, [now.schedule.ways], False
+    beside = now.schedule.decided
+    mine, ways, is_close = options[0].now.with_decided(beside), [now.schedule.ways], False
     others = list[tuple[Planned, Candidate]]()
     for option in options:
         other = _other(option, now, settings)
@@ -110,7 +119,8 @@ def _decided(
         schedules = now.schedule, other.schedule
         shares = [option.shares(*schedules, v) for v in states if option.is_small]
         share, of_other = (_averaged([s[k] for s in shares]) for k in (0, 1))
-        mine, found = replace(mine, share=share), replace(option.other, share=of_other)
+        mine = replace(mine, share=share)
+        found = replace(option.other.with_decided(beside), share=of_other)
         ratio = of_other / share if share else nan
         if ratio >= LEAST_SHARE:
             is_close, found = True, replace(found, operations=other.trial.operations)
@@ -142,16 +152,16 @@ def _averaged(shares: Sequence[float]) -> float:
     return len(shares) / sum(1 / s for s in shares) if all(shares) else 0.0
 
 
-def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
+def _options(now: Planned, settings: Mapping[str, Any], remade: Remade) -> Iterator[Option]:
     """Yield the ways to draw the variables of a plan that differ from it, one by one."""
     if now.control.scan != "systematic":
         return
     small = is_quick(now.schedule.graph)
     if now.control.blocks.joined:
-        yield from _joint(now, settings, small)
-        yield from _left_apart(now, settings, small)
+        yield from _joint(now, settings, small, remade)
+        yield from _left_apart(now, settings, small, remade)
     if settings["interweave"] is True:
-        yield from _interwoven(now, small)
+        yield from _interwoven(now, small, remade)
 
 
 def is_quick(graph: Graph) -> bool:
@@ -159,7 +169,9 @@ def is_quick(graph: Graph) -> bool:
     return sum(prod(map(len, f.over)) for f in graph.factors) <= MOST_POSITIONS
 
 
-def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
+def _joint(
+    now: Planned, settings: Mapping[str, Any], small: bool, remade: Remade
+) -> Iterator[Option]:
     """Yield the joint draws that may be made one after the other."""
     stages = (*now.model.stages, *now.model.branches)
     tied = {
@@ -198,10 +210,12 @@ def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[O
                 partial(_limit, now.schedule, graph, block),
                 small and _order(graph, block) <= (LARGEST if len(own) > 1 else FEW),
             )
-            yield from (apart, *_once_each(apart, settings))
+            yield from (apart, *_once_each(apart, settings, remade))
 
 
-def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
+def _left_apart(
+    now: Planned, settings: Mapping[str, Any], small: bool, remade: Remade
+) -> Iterator[Option]:
     """Yield the locations with their groups that might be drawn jointly."""
     joint = [{*s.variables} for s in now.schedule.steps if s.is_joint]
     for pair in sorted(map(sorted, free_by_interweaving(now.model))):
@@ -229,10 +243,13 @@ def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Itera
             small and _order(graphs[0], block) <= FEW,
         )
         alone = replace(now.control, blocks=replace(blocks, alone=blocks.alone | {*names}))
-        yield from (jointly, *_once_each(replace(jointly, other=apart, control=alone), settings))
+        once_each = replace(jointly, other=apart, control=alone)
+        yield from (jointly, *_once_each(once_each, settings, remade))
 
 
-def _once_each(apart: Option, settings: Mapping[str, Any]) -> Iterator[Option]:
+def _once_each(
+    apart: Option, settings: Mapping[str, Any], remade: Remade
+) -> Iterator[Option]:
     """Yield the way to draw variables one after the other without updates of their locations."""
     every = apart.model.interwoven
     kept = tuple(
@@ -240,29 +257,41 @@ def _once_each(apart: Option, settings: Mapping[str, Any]) -> Iterator[Option]:
     )
     if settings["interweave"] is not True or len(kept) == len(every):
         return
-    left = tuple(dict.fromkeys(v for i in kept for v in i.variables))
-    asked = {**apart.other.settings, "interweave": left or False}
+    left = tuple(dict.fromkeys(v for i in kept for v in i.variables)) or False
+    asked = {**apart.other.settings, "interweave": left}
     other = Candidate(f"{apart.other.what}, without updates of locations", asked)
-    yield replace(apart, other=other, model=replace(apart.model, interwoven=kept))
+    model, is_alike = _updated(apart.model, remade(left))
+    yield replace(apart, other=other, model=model, is_small=apart.is_small and is_alike)
 
 
-def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
+def _updated(model: Rewritten, other: Rewritten) -> tuple[Rewritten, bool]:
+    """A model with the non-centred updates of another one, if all else is alike, and whether it is.
+
+    (Theory compares draws in one graph.)
+    """
+    ways = [[r.variable for r in m.rewrites] for m in (model, other)]
+    is_alike = ways[0] == ways[1] and len(model.stages) == len(other.stages)
+    return (replace(model, interwoven=other.interwoven), True) if is_alike else (other, False)
+
+
+def _interwoven(now: Planned, small: bool, remade: Remade) -> Iterator[Option]:
     """Yield the scales that may be drawn without a non-centred update."""
     every = tuple(now.schedule.interwoven.values())
     for one in every:
         if one.what != "scale":
             continue
-        left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables))
+        left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables)) or False
+        model, is_alike = _updated(now.model, remade(left))
         group = [s for s in one.before.latent if s.target.array.name == one.group]
         yield Option(
             Candidate("interwoven", {"interweave": True}),
-            Candidate("not interwoven", {"interweave": left or False}),
+            Candidate("not interwoven", {"interweave": left}),
             (one.variable, one.group),
-            replace(now.model, interwoven=tuple(i for i in now.model.interwoven if i is not one)),
+            model,
             now.control,
             partial(_shares_of_scale, one),
             _no_limit,
-            small and sum(count_of(one.before, s) for s in group) <= FEW,
+            small and is_alike and sum(count_of(one.before, s) for s in group) <= FEW,
         )
 
 

@@ -94,7 +94,7 @@ def reads(statements: Iterable[Statement]) -> frozenset[str]:
 
 
 def writes(statements: Iterable[Statement]) -> frozenset[str]:
-    """The arrays that statements make or change. (No expression is looked at.)"""
+    """The arrays that statements make or change, for which no expression is looked at."""
     found, waiting = Accesses(), [*statements]
     while waiting:
         s = waiting.pop()

@@ -101,8 +101,8 @@ class _Sharing:
             group = _with_additions(body, start)
             start += len(group)
             first = group[0]
-            is_new = isinstance(first, Let) and first.name not in self.own
-            is_whole = is_new and last[first.name] < start
+            name = first.name if isinstance(first, Let) else None
+            is_whole = name is not None and name not in self.own and last[name] < start
             yield [self.renamed(s) for s in group], is_whole
 
     def inside(
