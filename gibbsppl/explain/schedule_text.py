@@ -18,6 +18,7 @@ from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
+from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.schedule.choices import choices_told
 from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.deferral import deferred
@@ -30,8 +31,8 @@ MOST_LINES = 3
 # A longer name, one of several variables, has a line of its own.
 LONG_NAME = 24
 CUT = "..."
-HOW_COUNTED = "(sampler.costs(alternatives=True) counts these)"
-NOT_IN_LOOPS = "(compiled loops, in which operations are counted, do not have all of their steps)"
+HOW_COUNTED = "(costs of other ways to draw: sampler.costs(alternatives=True))"
+NOT_IN_LOOPS = "(not counted, since compiled loops do not have all of their steps)"
 
 
 def schedule_text(
@@ -64,13 +65,19 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
     return [
         *(f"  {line}" for line in parts_told(schedule)),
         *(
-            f'  added {r.variable}: "{r.rule.name}", from {notation.text(r.term)} in {r.factor}'
+            f"  added {r.variable}: {_named(r)}, from {notation.text(r.term)} in {r.factor}"
             for r in schedule.rewrites
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
         *(f"  {', '.join(b.arrays)} not drawn jointly: {b.told}" for b in schedule.apart),
         *(f"  {line}" for line in schedule.memory),
     ]
+
+
+def _named(rewrite: Rewrite) -> str:
+    """The rule of a rewrite by its name, and as the field knows it."""
+    rule = rewrite.rule
+    return f'"{rule.name}" ({rule.known_as})' if rule.known_as else f'"{rule.name}"'
 
 
 def parts_told(schedule: Schedule) -> list[str]:

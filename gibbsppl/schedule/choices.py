@@ -78,7 +78,7 @@ class Candidate:
 
     ``operations`` are those of a sweep, ``share`` the effective draws of a sweep by theory; NaN
     where they have not been counted, or where theory says nothing. ``of_model``: the words name the
-    sampler as they are, without variables.
+    sampler as they are, without variables; ``known_as`` are other words of the field for it.
     """
 
     what: str
@@ -86,6 +86,12 @@ class Candidate:
     operations: float = nan
     share: float = nan
     of_model: bool = False
+    known_as: str = ""
+
+    @property
+    def told(self) -> str:
+        """The words, and other words of the field for it."""
+        return f"{self.what} ({self.known_as})" if self.known_as else self.what
 
     def with_decided(self, decided: Mapping[str, Any]) -> Candidate:
         """The candidate whose settings ask for what has been decided besides, too."""
@@ -103,7 +109,7 @@ class Candidate:
 
     def beside(self, other: Candidate) -> str:
         """The candidate in words, beside another one."""
-        return ", ".join((self.what, *self.words_beside(other)))
+        return ", ".join((self.told, *self.words_beside(other)))
 
     def words_beside(self, other: Candidate) -> list[str]:
         """What it costs and how it mixes beside another one; nothing if there is no difference."""
@@ -206,8 +212,12 @@ def choices_told(choices: Sequence[Choice], how_counted: str = "") -> list[str]:
     lines = _lines(choices)
     known = [c for c in choices if any(o.is_known for o in c.others)]
     lines += [f"({AT_STATES})"] if known and lines else []
-    left = [told for choice in choices if (told := _named(choice))] if how_counted else []
-    return [*lines, f"not counted: {'; '.join(left)}", how_counted] if left else lines
+    if how_counted:
+        left = [told for choice in choices if (told := _named(choice))]
+        lines += [f"not counted: {'; '.join(left)}"] if left else []
+        is_open = any(isnan(o.operations) for choice in choices for o in choice.others)
+        lines += [how_counted] if is_open else []
+    return lines
 
 
 def _lines(choices: Sequence[Choice]) -> list[str]:
@@ -233,7 +243,7 @@ def _named(choice: Choice) -> str:
     *first, last = [c.what for c in left if not c.of_model] or [""]
     own = f"{', '.join(first)} or {last}" if first else last
     names = [f"{', '.join(choice.variables)} {own}"] if own else []
-    return "; ".join((*names, *(c.what for c in left if c.of_model)))
+    return "; ".join((*names, *(c.told for c in left if c.of_model)))
 
 
 def _is_even(ratio: float) -> bool:
