@@ -55,6 +55,8 @@ class Option:
 
     ``shares`` has the effective draws of a sweep, now and with the change, of the two schedules at
     a state; ``limit`` those of what is drawn given these variables in both, which none exceeds.
+    ``updates`` is what ``interweave=`` asks for, if that is changed: in ``model`` updates are left
+    out, to ask theory, and those of the setting are found where operations are counted.
     """
 
     now: Candidate
@@ -65,6 +67,7 @@ class Option:
     shares: Callable[[Schedule, Schedule, Values], tuple[float, ...]]
     limit: Callable[[States], float]
     is_small: bool
+    updates: bool | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +94,11 @@ def with_choices(
     """
     now, choices = first, dict[tuple[str, ...], Choice]()
     states: States | None = None
-    while options := [o for o in _options(now, settings, remade) if o.variables not in choices]:
+    while options := [o for o in _options(now, settings) if o.variables not in choices]:
         rivals = [o for o in options if o.variables == options[0].variables]
         if any(o.is_small for o in rivals) and states is None:
             states = start(first.trial)
-        plan, choice = _decided(rivals, now, states or (), settings)
+        plan, choice = _decided(rivals, now, states or (), settings, remade)
         if plan is not now:
             decided = with_decided(now.schedule.decided, choice.made.settings)
             plan = replace(plan, trial=plan.trial.deciding(decided))
@@ -105,7 +108,11 @@ def with_choices(
 
 
 def _decided(
-    options: Sequence[Option], now: Planned, states: States, settings: Mapping[str, Any]
+    options: Sequence[Option],
+    now: Planned,
+    states: States,
+    settings: Mapping[str, Any],
+    remade: Remade,
 ) -> tuple[Planned, Choice]:
     """The best of some plans, and the choice; without others where there is no other plan."""
     beside = now.schedule.decided
@@ -122,6 +129,9 @@ def _decided(
         mine = replace(mine, share=share)
         found = replace(option.other.with_decided(beside), share=of_other)
         ratio = of_other / share if share else nan
+        if ratio >= LEAST_SHARE and option.updates is not None:
+            model = _updated(now.model, remade(option.updates))
+            other = _other(replace(option, model=model), now, settings) or other
         if ratio >= LEAST_SHARE:
             is_close, found = True, replace(found, operations=other.trial.operations)
         others.append((other, found))
@@ -152,16 +162,16 @@ def _averaged(shares: Sequence[float]) -> float:
     return len(shares) / sum(1 / s for s in shares) if all(shares) else 0.0
 
 
-def _options(now: Planned, settings: Mapping[str, Any], remade: Remade) -> Iterator[Option]:
+def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
     """Yield the ways to draw the variables of a plan that differ from it, one by one."""
     if now.control.scan != "systematic":
         return
     small = is_quick(now.schedule.graph)
     if now.control.blocks.joined:
-        yield from _joint(now, settings, small, remade)
-        yield from _left_apart(now, settings, small, remade)
+        yield from _joint(now, settings, small)
+        yield from _left_apart(now, settings, small)
     if settings["interweave"] is True:
-        yield from _interwoven(now, small, remade)
+        yield from _interwoven(now, small)
 
 
 def is_quick(graph: Graph) -> bool:
@@ -169,9 +179,7 @@ def is_quick(graph: Graph) -> bool:
     return sum(prod(map(len, f.over)) for f in graph.factors) <= MOST_POSITIONS
 
 
-def _joint(
-    now: Planned, settings: Mapping[str, Any], small: bool, remade: Remade
-) -> Iterator[Option]:
+def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
     """Yield the joint draws that may be made one after the other."""
     stages = (*now.model.stages, *now.model.branches)
     tied = {
@@ -210,12 +218,10 @@ def _joint(
                 partial(_limit, now.schedule, graph, block),
                 small and _order(graph, block) <= (LARGEST if len(own) > 1 else FEW),
             )
-            yield from (apart, *_once_each(apart, settings, remade))
+            yield from (apart, *_once_each(apart, settings))
 
 
-def _left_apart(
-    now: Planned, settings: Mapping[str, Any], small: bool, remade: Remade
-) -> Iterator[Option]:
+def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
     """Yield the locations with their groups that might be drawn jointly."""
     joint = [{*s.variables} for s in now.schedule.steps if s.is_joint]
     for pair in sorted(map(sorted, free_by_interweaving(now.model))):
@@ -243,13 +249,10 @@ def _left_apart(
             small and _order(graphs[0], block) <= FEW,
         )
         alone = replace(now.control, blocks=replace(blocks, alone=blocks.alone | {*names}))
-        once_each = replace(jointly, other=apart, control=alone)
-        yield from (jointly, *_once_each(once_each, settings, remade))
+        yield from (jointly, *_once_each(replace(jointly, other=apart, control=alone), settings))
 
 
-def _once_each(
-    apart: Option, settings: Mapping[str, Any], remade: Remade
-) -> Iterator[Option]:
+def _once_each(apart: Option, settings: Mapping[str, Any]) -> Iterator[Option]:
     """Yield the way to draw variables one after the other without updates of their locations."""
     every = apart.model.interwoven
     kept = tuple(
@@ -260,38 +263,39 @@ def _once_each(
     left = tuple(dict.fromkeys(v for i in kept for v in i.variables)) or False
     asked = {**apart.other.settings, "interweave": left}
     other = Candidate(f"{apart.other.what}, without updates of locations", asked)
-    model, is_alike = _updated(apart.model, remade(left))
-    yield replace(apart, other=other, model=model, is_small=apart.is_small and is_alike)
+    model = replace(apart.model, interwoven=kept)
+    yield replace(apart, other=other, model=model, updates=left)
 
 
-def _updated(model: Rewritten, other: Rewritten) -> tuple[Rewritten, bool]:
-    """A model with the non-centred updates of another one, if all else is alike, and whether it is.
+def _updated(model: Rewritten, other: Rewritten) -> Rewritten:
+    """A model with the non-centred updates of another one; the other one if more is different.
 
     (Theory compares draws in one graph.)
     """
     ways = [[r.variable for r in m.rewrites] for m in (model, other)]
     is_alike = ways[0] == ways[1] and len(model.stages) == len(other.stages)
-    return (replace(model, interwoven=other.interwoven), True) if is_alike else (other, False)
+    return replace(model, interwoven=other.interwoven) if is_alike else other
 
 
-def _interwoven(now: Planned, small: bool, remade: Remade) -> Iterator[Option]:
+def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
     """Yield the scales that may be drawn without a non-centred update."""
     every = tuple(now.schedule.interwoven.values())
     for one in every:
         if one.what != "scale":
             continue
         left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables)) or False
-        model, is_alike = _updated(now.model, remade(left))
+        kept = tuple(i for i in now.model.interwoven if i is not one)
         group = [s for s in one.before.latent if s.target.array.name == one.group]
         yield Option(
             Candidate("interwoven", {"interweave": True}),
             Candidate("not interwoven", {"interweave": left}),
             (one.variable, one.group),
-            model,
+            replace(now.model, interwoven=kept),
             now.control,
             partial(_shares_of_scale, one),
             _no_limit,
-            small and is_alike and sum(count_of(one.before, s) for s in group) <= FEW,
+            small and sum(count_of(one.before, s) for s in group) <= FEW,
+            left,
         )
 
 
