@@ -132,7 +132,8 @@ def _auxiliary(planned: Planned) -> Iterator[Choice]:
 def _by_rule(planned: Planned, rule: Rule, *, wanted: bool) -> Candidate:
     what = f'with "{rule.name}"' if wanted else f'without "{rule.name}"'
     asked = planned.asking("rewrites", {rule.name: wanted})
-    return Candidate(what, asked, of_model=True, known_as=rule.known_as)
+    # (of one that is made the lines on auxiliary variables say it)
+    return Candidate(what, asked, of_model=True, known_as=rule.known_as if wanted else "")
 
 
 def _in_order(graph: Graph, names: Collection[str]) -> tuple[str, ...]:
@@ -166,7 +167,7 @@ def _locations(planned: Planned) -> Iterator[Choice]:
     if planned.settings["collapse"]:
         return
     own = [s for s in planned.own if planned.schedule.graph_of(s).marginals]
-    made, other = "drawn without their locations", "drawn given their locations"
+    made, other = "drawn without the locations", "drawn given the locations"
     yield from _forbidding(planned, planned.drawn(own), made, other, LOCATIONS)
 
 

@@ -121,7 +121,7 @@ def with_or_without(
     by_rule, by_density = (
         Candidate(
             what, asking(settings, "rewrites", {rule: wanted}), trial.operations, share,
-            of_model=True, known_as=known_as,
+            of_model=True, known_as=known_as if wanted else "",
         )
         for what, wanted, trial, share in (
             (f'with "{rule}"', True, augmented, shares[0]),
