@@ -197,6 +197,8 @@ def _not_interwoven(planned: Planned) -> Iterator[Choice]:
         names = tuple(dict.fromkeys((*one.variables, one.group)))
         left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables))
         other = Candidate("not interwoven", {"interweave": left or False})
+        if not planned.graph.variables.keys() >= {*left}:  # (of working scales none is asked for)
+            continue
         if not any({*names} <= own for own in chosen):
             yield Choice(names, Candidate("interwoven", {}), (other,))
 

@@ -130,8 +130,9 @@ def _decided(
         found = replace(option.other.with_decided(beside), share=of_other)
         ratio = of_other / share if share else nan
         if ratio >= LEAST_SHARE and option.updates is not None:
-            model = _updated(now.model, remade(option.updates))
-            other = _other(replace(option, model=model), now, settings) or other
+            other = _by_setting(option, now, settings, remade)
+            if other is None:
+                continue
         if ratio >= LEAST_SHARE:
             is_close, found = True, replace(found, operations=other.trial.operations)
         others.append((other, found))
@@ -144,6 +145,18 @@ def _decided(
     left = [c for c in (mine, *(c for _, c in others)) if c is not made]
     left.sort(key=lambda c: -inf if isnan(c.by_theory) else c.by_theory, reverse=True)
     return plan, Choice(options[0].variables, made, tuple(left))
+
+
+def _by_setting(
+    option: Option, now: Planned, settings: Mapping[str, Any], remade: Remade
+) -> Planned | None:
+    """The plan of another way as its setting of updates makes it; None where that is refused."""
+    assert option.updates is not None
+    try:
+        model = _updated(now.model, remade(option.updates))
+    except CompileError:
+        return None
+    return _other(replace(option, model=model), now, settings)
 
 
 def _other(option: Option, now: Planned, settings: Mapping[str, Any]) -> Planned | None:
@@ -261,10 +274,18 @@ def _once_each(apart: Option, settings: Mapping[str, Any]) -> Iterator[Option]:
     if settings["interweave"] is not True or len(kept) == len(every):
         return
     left = tuple(dict.fromkeys(v for i in kept for v in i.variables)) or False
+    if not _may_be_asked_for(left, apart.model):
+        return
     asked = {**apart.other.settings, "interweave": left}
     other = Candidate(f"{apart.other.what}, without updates of locations", asked)
     model = replace(apart.model, interwoven=kept)
     yield replace(apart, other=other, model=model, updates=left)
+
+
+def _may_be_asked_for(updates: bool | tuple[str, ...], model: Rewritten) -> bool:
+    """Whether updates are of variables of the model, not of working scales."""
+    own = {s.target.array.name for s in model.stages[0].graph.latent}
+    return isinstance(updates, bool) or own.issuperset(updates)
 
 
 def _updated(model: Rewritten, other: Rewritten) -> Rewritten:
@@ -281,9 +302,9 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
     """Yield the scales that may be drawn without a non-centred update."""
     every = tuple(now.schedule.interwoven.values())
     for one in every:
-        if one.what != "scale":
-            continue
         left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables)) or False
+        if one.what != "scale" or not _may_be_asked_for(left, now.model):
+            continue
         kept = tuple(i for i in now.model.interwoven if i is not one)
         group = [s for s in one.before.latent if s.target.array.name == one.group]
         yield Option(
