@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from math import isnan, nan
+from typing import Any
 
 from gibbsppl.analysis.domains import within_domains, without_spellings
 from gibbsppl.analysis.truncations import check_truncations
@@ -28,6 +30,7 @@ from gibbsppl.planning import (
     check_asked,
     check_kernels,
     functions_of,
+    integrable,
     interwoven_if,
     is_closed,
     is_partial,
@@ -42,7 +45,7 @@ from gibbsppl.planning import (
 from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Found, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
-from gibbsppl.schedule.choices import Candidate, Choice, asking, choices_told
+from gibbsppl.schedule.choices import Choice, asking, choices_told, with_decided
 from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -90,11 +93,10 @@ def scheduled(
     check_kernels(graph, control.kernels)
     check_truncations(graph, data)
     check_possible(graph, data)
-    asked: Mapping[str, bool] = dict(rewrites) if isinstance(rewrites, Mapping) else {}
-    made_by = partial(_planned, graph, data, control, {} if found is None else found)
-    states = cache(partial(_states, graph))
-    search = _Search(settings, states)
-    augmented, trial, asked, choices = _augmented(graph, data, control, search, asked, made_by)
+    given: Mapping[str, bool] = dict(rewrites) if isinstance(rewrites, Mapping) else {}
+    models = _Models(graph, data, control, settings, {} if found is None else found)
+    search = _Search(models, given, cache(partial(_states, graph)))
+    augmented, trial, asked, left = _augmented(graph, data, search)
     if by:
         from gibbsppl.planning.readings import read_by  # noqa: PLC0415  (draws need none of it)
 
@@ -111,44 +113,93 @@ def scheduled(
                 "kernels=, with which nothing is chosen; leave one of them out."
             )
         return trial
-
-    def chosen(trial: Trial, model: Rewritten) -> Trial:
-        now, own = Planned(trial, model, control), choices
-        if control.proposes and _is_free(settings, control):
-            now, proposed = search.proposing(now)
-            own = (*choices, *(_beside(c, settings, asked) for c in proposed))
-        best = with_choices(now, settings, states)
-        return best.with_choices((*own, *best.schedule.choices)) if own else best
+    choices = tuple(search.settled(rewrite, asked) for rewrite in left)
 
     def integrated(name: str) -> tuple[Trial, Callable[[], Trial]]:
-        model, schedule = made_by({**settings, "collapse": (*settings["collapse"], name)}, asked)
-        trial = Trial(schedule, model.data)
-        return trial, partial(chosen, trial, model)
+        more = {"collapse": (*settings["collapse"], name)}
+        model, schedule = models.planned(asked, **more)
+        decided = {**asked, MARGINAL_MOVES: True}
+        made = Planned(Trial(schedule, model.data), model, control)
+        return made.trial, partial(search.chosen, made, decided, choices, **more)
 
-    best = chosen(trial, augmented)
-    if not (_is_free(settings, control) if is_asked is None else is_asked):
+    best = search.chosen(Planned(trial, augmented, control), asked, choices)
+    if not (models.is_free if is_asked is None else is_asked):
         return best
-    return with_marginal_moves(best, settings, integrated, states, is_asked=bool(is_asked))
+    return with_marginal_moves(
+        best, settings, integrated, search.states, is_asked=bool(is_asked)
+    )
 
 
-def _beside(choice: Choice, settings: Settings, asked: Mapping[str, bool]) -> Choice:
-    """A choice whose candidates ask, too, for what has been decided about rewrites before it.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Models:
+    """A graph with its data and settings, and models and schedules that are made of these.
 
-    With other settings of blocks alone, that would be decided anew.
+    ``found`` has conditionals that have been derived.
     """
-    decided = asking(settings, "rewrites", asked) if asked else {}
 
-    def also(candidate: Candidate) -> Candidate:
-        return replace(candidate, settings={**decided, **candidate.settings})
+    graph: Graph
+    data: Values
+    control: Control
+    settings: Settings
+    found: Found
 
-    return replace(choice, made=also(choice.made), others=tuple(map(also, choice.others)))
+    @property
+    def is_free(self) -> bool:
+        """Whether the user leaves it open how variables are drawn."""
+        settings = self.settings
+        is_open = settings["interweave"] is True and settings["rewrites"] is not False
+        own = Control(proposes=self.control.proposes)
+        return is_open and not settings["collapse"] and self.control == own
+
+    def planned(self, asked: Mapping[str, bool], **more: Any) -> tuple[Rewritten, Schedule]:
+        """The model, and its schedule made by rules; ``more`` settings in place of the user's."""
+        model = self.rewritten(asked, **more)
+        return model, planned(model, exact=self.settings["exact"], control=self.control)
+
+    def rewritten(self, asked: Mapping[str, bool], **more: Any) -> Rewritten:
+        """The model with the rewrites that are asked for and those that it needs."""
+        settings = {**self.settings, **more}
+        blocks, by = self.control.blocks, settings["by"]
+        return rewritten(
+            self.graph,
+            self.data,
+            asked,
+            blocks.elements,
+            rules=_rules(settings, blocks),
+            collapse=settings["collapse"],
+            approximate=settings["approximate"],
+            moved=self.control.moved,
+            interweave=interwoven_if(settings["interweave"], self.control),
+            jointly=blocks.joined,
+            named={*self.control.order, *blocks.named - blocks.elements},
+            closed=[n for n, how in by.items() if how == "mean"] if by else None,
+            climbed=[n for n, how in by.items() if how == "mode"],
+            found=self.found,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OfRewrite:
+    """The choice of a rewrite, the plan that was not taken, and the rewrites that this asks for.
+
+    ``judged`` is the schedule of it that theory was asked about.
+    """
+
+    choice: Choice
+    other: Planned
+    asked: Mapping[str, bool]
+    judged: Schedule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """The settings of a search for the best schedule, and what it finds once: states, proposals."""
+    """A search for the best schedule, and what it finds once: states, proposals.
 
-    settings: Settings
+    ``given`` are the rewrites that the user asks for, ``states`` makes those of a trial.
+    """
+
+    models: _Models
+    given: Mapping[str, bool]
     states: Callable[[Trial], Sequence[Values]]
     found: dict[int, tuple[Trial, Proposing]] = field(default_factory=dict)
 
@@ -156,31 +207,72 @@ class _Search:
         """The proposals of a plan; those of one trial are found once."""
         key = id(now.trial)  # (kept with the trial, which has its place while it is known by that)
         if key not in self.found:
-            self.found[key] = now.trial, with_proposals(now, self.settings, self.states)
+            made = with_proposals(now, self.models.settings, self.states)
+            self.found[key] = now.trial, made
         return self.found[key][1]
+
+    def chosen(
+        self,
+        now: Planned,
+        asked: Mapping[str, bool],
+        choices: tuple[Choice, ...],
+        **more: Any,
+    ) -> Trial:
+        """The best plan of a model, ways to draw chosen, with the choices; more come before.
+
+        The model has the rewrites that are ``asked`` for, and has been made with ``more`` settings.
+        """
+        models, settings = self.models, self.models.settings
+        decided = {} if asked == self.given else asking(settings, "rewrites", asked)
+        if models.control.proposes and models.is_free:
+            now, proposed = self.proposing(now)
+            choices = (*choices, *(c.with_decided(decided) for c in proposed))
+            for choice in (c for c in proposed if c.made.what == "proposed"):
+                decided = with_decided(decided, choice.made.settings)
+        now = replace(now, trial=now.trial.deciding(decided))
+
+        @cache
+        def updated(interweave: bool | tuple[str, ...]) -> Rewritten:
+            return models.rewritten(asked, **{**more, "interweave": interweave})
+
+        best = with_choices(now, settings, self.states, updated)
+        choices = (*choices, *best.schedule.choices)
+        if not all(isnan(c.made.operations) for c in choices):
+            choices = tuple(c.beside_a_sweep_of(best.operations) for c in choices)
+        return best.with_choices(choices)
+
+    def settled(self, of: _OfRewrite, asked: Mapping[str, bool]) -> Choice:
+        """The choice of a rewrite whose other candidate is the sampler that its settings make.
+
+        Of the plan not taken, too, ways to draw are chosen. ``asked`` has all that was decided on.
+        """
+        choice = of.choice.with_decided(asking(self.models.settings, "rewrites", asked))
+        (candidate,) = choice.others
+        best = self.chosen(of.other, of.asked, ())
+        if not asked.keys() <= of.asked.keys() or integrable(best):
+            candidate = replace(candidate, operations=nan, share=nan)
+        elif best.schedule.ways != of.judged.ways:
+            candidate = replace(candidate, operations=best.operations, share=nan)
+        return replace(choice, others=(candidate,))
 
 
 def _augmented(
-    graph: Graph,
-    data: Values,
-    control: Control,
-    search: _Search,
-    asked: Mapping[str, bool],
-    made_by: Callable[[Settings, Mapping[str, bool]], tuple[Rewritten, Schedule]],
-) -> tuple[Rewritten, Trial, Mapping[str, bool], tuple[Choice, ...]]:
+    graph: Graph, data: Values, search: _Search
+) -> tuple[Rewritten, Trial, Mapping[str, bool], tuple[_OfRewrite, ...]]:
     """The model with or without the auxiliary variables that it might do without, or gain by.
 
     And its schedule on trial, the rewrites asked for, and the choices made.
     """
-    settings = search.settings
+    models, asked = search.models, search.given
+    settings, control = models.settings, models.control
 
     def tried(rewrites: Mapping[str, bool]) -> tuple[Rewritten, Trial]:
-        model, schedule = made_by(settings, rewrites)
+        model, schedule = models.planned(rewrites)
         return model, Trial(schedule, model.data, functions_of(schedule))
 
-    now, choices = tried(asked), list[Choice]()
+    now, choices = tried(asked), list[_OfRewrite]()
     replaced = [*replaceable(now[1].schedule, asked, graph)] if control.proposes else []
-    is_free = _is_free(settings, control) and not settings["by"]
+    is_free = models.is_free and not settings["by"]
     added = addable(now[1].schedule, asked, graph, data) if is_free else ()
     for rule in dict.fromkeys((*replaced, *added)):
         is_made = rule in replaced
@@ -197,45 +289,13 @@ def _augmented(
         if not (is_proposed if is_made else is_closed)(*schedules, rule, graph):
             continue
         choice, stays = with_or_without(augmented[1], without, rule, settings, search.states)
-        choices += [] if choice is None else [choice]
+        now, left = (augmented, plain) if stays else (plain, augmented)
+        if choice is not None:
+            rival = Planned(left[1], left[0], control)
+            judged = schedules[0] if stays else schedules[1]
+            choices.append(_OfRewrite(choice, rival, {**asked, rule: not stays}, judged))
         asked = {**asked, rule: stays}
-        now = augmented if stays else plain
     return *now, asked, tuple(choices)
-
-
-def _planned(
-    graph: Graph,
-    data: Values,
-    control: Control,
-    found: Found,
-    settings: Settings,
-    asked: Mapping[str, bool],
-) -> tuple[Rewritten, Schedule]:
-    """The model with the rewrites that are asked for and those that it needs, and its schedule."""
-    blocks, by = control.blocks, settings["by"]
-    model = rewritten(
-        graph,
-        data,
-        asked,
-        blocks.elements,
-        rules=_rules(settings, blocks),
-        collapse=settings["collapse"],
-        approximate=settings["approximate"],
-        moved=control.moved,
-        interweave=interwoven_if(settings["interweave"], control),
-        jointly=blocks.joined,
-        named={*control.order, *blocks.named - blocks.elements},
-        closed=[n for n, how in by.items() if how == "mean"] if by else None,
-        climbed=[n for n, how in by.items() if how == "mode"],
-        found=found,
-    )
-    return model, planned(model, exact=settings["exact"], control=control)
-
-
-def _is_free(settings: Settings, control: Control) -> bool:
-    """Whether the user leaves it open how variables are drawn."""
-    is_open = settings["interweave"] is True and settings["rewrites"] is not False
-    return is_open and not settings["collapse"] and control == Control(proposes=control.proposes)
 
 
 def _control_of(settings: Settings, blocks: Blocks) -> Control:

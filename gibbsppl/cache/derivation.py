@@ -60,7 +60,8 @@ class Derivation:
     """The facts of a derivation, the ``graph`` with its limits, and the data that is read.
 
     ``functions`` are the user's, by step. ``make`` derives the schedule, ``keep`` writes
-    facts that are more than there were.
+    facts that are more than there were. ``counted`` are the choices with the operations of all
+    candidates, once they have been asked for.
     """
 
     facts: Facts
@@ -69,6 +70,7 @@ class Derivation:
     make: Callable[[], Schedule]
     functions: Mapping[str, Callable[..., Any]]
     made: Schedule | None = None
+    counted: tuple[Choice, ...] | None = None
     keep: Callable[[Facts], None] | None = None
 
     @property
@@ -91,10 +93,17 @@ class Derivation:
         return replace(self.facts.worth, is_needed=not self.facts.is_within)
 
     def text(self, choices: Callable[[], tuple[Choice, ...]]) -> str:
-        """The schedule as text, with all ``choices``: as it was kept, or as it is written now."""
-        if self.facts.text is None:
-            from gibbsppl.explain import schedule_text  # noqa: PLC0415  (only if asked for)
+        """The schedule as text, with all ``choices``: as it was kept, or as it is written now.
 
+        Once all candidates are counted, with what they take; this is not kept: each process
+        prints what it has been asked for.
+        """
+        from gibbsppl.explain import schedule_text  # noqa: PLC0415  (only if asked for)
+
+        if self.counted is not None:
+            whole = replace(self.schedule, choices=self.counted)
+            return schedule_text(whole, self.known, is_counted=True)
+        if self.facts.text is None:
             told = schedule_text(replace(self.schedule, choices=choices()), self.known)
             self._learn(replace(self.facts, text=told))
         assert self.facts.text is not None

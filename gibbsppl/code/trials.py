@@ -29,8 +29,16 @@ class Trial:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def with_choices(self, choices: tuple[Choice, ...]) -> Trial:
-        """The same with choices in its schedule, and with all that has been made so far."""
-        found = replace(self, schedule=replace(self.schedule, choices=choices))
+        """The same with choices in its schedule."""
+        return self._with(choices=choices)
+
+    def deciding(self, decided: Mapping[str, Any]) -> Trial:
+        """The same with settings of what has been decided in its schedule."""
+        return self._with(decided=decided)
+
+    def _with(self, **told: Any) -> Trial:
+        """The same, other things told in its schedule, with all that has been made so far."""
+        found = replace(self, schedule=replace(self.schedule, **told))
         made = {n: v for n, v in self.__dict__.items() if n not in {f.name for f in fields(self)}}
         found.__dict__.update(made)
         return found

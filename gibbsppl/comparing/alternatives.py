@@ -23,7 +23,15 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning import held_by, held_by_term
 from gibbsppl.planning.concave_blocks import is_searched_for
-from gibbsppl.rewrites import LOCATIONS, PARTS, UNSEEN, collapsible, possible
+from gibbsppl.rewrites import (
+    LOCATIONS,
+    MARGINAL_MOVES,
+    PARTS,
+    UNSEEN,
+    Rule,
+    collapsible,
+    possible,
+)
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.blocks import MATRIX, ROWS, blocks_of
 from gibbsppl.schedule.choices import Candidate, Choice, Counting, asking
@@ -48,6 +56,17 @@ class Planned:
         """The settings that ask for more by a name."""
         return asking(self.settings, name, more)
 
+    def decided_beside(self, choice: Choice) -> Choice:
+        """A choice whose candidates ask for what has been decided about the schedule, too.
+
+        (With a variable collapsed no other one is integrated out of moves.)
+        """
+        decided = self.schedule.decided
+        if any("collapse" in c.settings for c in choice.others):
+            left = {k: v for k, v in decided.get("rewrites", {}).items() if k != MARGINAL_MOVES}
+            decided = {**decided, "rewrites": left}
+        return choice.with_decided(decided)
+
     @property
     def own(self) -> list[Step]:
         """The steps that nobody has asked for, but for non-centred updates."""
@@ -62,28 +81,25 @@ class Planned:
 
 
 def choices_of(planned: Planned) -> tuple[Choice, ...]:
-    """The choices of a sweep; of candidates with equal settings, or of equal names, the first.
+    """The choices of a sweep that the user has left open, with what has been counted.
 
-    None besides those made by theory where conditionals are not drawn from.
+    Of candidates with equal settings, or of equal names, the first. None besides those made by
+    theory where conditionals are not drawn from.
     """
     found = list(planned.schedule.choices)
     known = [c.settings for choice in found for c in (choice.made, *choice.others)]
     named = {choice.named(c) for choice in found for c in (choice.made, *choice.others)}
     for kind in () if planned.settings["by"] else KINDS:
-        for choice in kind(planned):
+        for choice in map(planned.decided_beside, kind(planned)):
             new = (c for c in choice.others if choice.named(c) not in named)
             others = tuple(c for c in new if c.settings not in known)
             known += [c.settings for c in others]
             found += [replace(choice, others=others)] if others else []
-    return tuple(found)
+    return tuple(c for c in found if c.is_open(planned.settings))
 
 
-def counted_choices(planned: Planned, own: float, count: Counting) -> tuple[Choice, ...]:
-    """The choices that a user has left open, with the operations of all candidates.
-
-    ``own`` are those of the schedule.
-    """
-    choices = (c for c in choices_of(planned) if c.is_open(planned.settings))
+def counted_choices(choices: Iterable[Choice], own: float, count: Counting) -> tuple[Choice, ...]:
+    """The choices with the operations of all candidates, ``own`` those of the schedule."""
     found = (c.counted(own, count) for c in choices)
     return tuple(c for c in found if c is not None)
 
@@ -94,28 +110,30 @@ def counted_choices(planned: Planned, own: float, count: Counting) -> tuple[Choi
 def _auxiliary(planned: Planned) -> Iterator[Choice]:
     """Yield what has auxiliary variables, or might have: what the terms of rules hold."""
     schedule, graph = planned.schedule, planned.graph
-    made: dict[frozenset[str], list[str]] = {}
-    for rule in dict.fromkeys(r.rule.name for r in schedule.rewrites):
-        made.setdefault(frozenset(held_by(schedule, rule, graph)), []).append(rule)
+    made: dict[frozenset[str], list[Rule]] = {}
+    for rule in {r.rule.name: r.rule for r in schedule.rewrites}.values():
+        made.setdefault(frozenset(held_by(schedule, rule.name, graph)), []).append(rule)
     others = {names: [_by_rule(planned, r, wanted=False) for r in made[names]] for names in made}
     open_names, left = set[str](), list[Candidate]()
     for rewrite in possible(graph, planned.data, schedule.rewrites):
         held = held_by_term(rewrite).intersection(graph.drawn)
-        other = _by_rule(planned, rewrite.rule.name, wanted=True)
+        other = _by_rule(planned, rewrite.rule, wanted=True)
         own = next((others[names] for names in made if names & held), left)
         own += [] if other in own else [other]
         open_names |= held if own is left else set()
     for names, candidates in others.items():
-        what = "with " + " and ".join(f'"{r}"' for r in made[names])
+        what = "with " + " and ".join(f'"{r.name}"' for r in made[names])
         yield Choice(_in_order(graph, names), Candidate(what, {}), tuple(candidates))
     if left:
         made_without = Candidate("without auxiliary variables", {})
         yield Choice(_in_order(graph, open_names), made_without, tuple(left))
 
 
-def _by_rule(planned: Planned, rule: str, *, wanted: bool) -> Candidate:
-    what = f'with "{rule}"' if wanted else f'without "{rule}"'
-    return Candidate(what, planned.asking("rewrites", {rule: wanted}), of_model=True)
+def _by_rule(planned: Planned, rule: Rule, *, wanted: bool) -> Candidate:
+    what = f'with "{rule.name}"' if wanted else f'without "{rule.name}"'
+    asked = planned.asking("rewrites", {rule.name: wanted})
+    # (of one that is made the lines on auxiliary variables say it)
+    return Candidate(what, asked, of_model=True, known_as=rule.known_as if wanted else "")
 
 
 def _in_order(graph: Graph, names: Collection[str]) -> tuple[str, ...]:
@@ -124,11 +142,10 @@ def _in_order(graph: Graph, names: Collection[str]) -> tuple[str, ...]:
 
 
 def _forbidding(
-    planned: Planned, names: Iterable[str], what: str, rewrite: str
+    planned: Planned, names: Iterable[str], what: str, otherwise: str, rewrite: str
 ) -> Iterator[Choice]:
     """Yield the choice of what is done to some variables unless it is forbidden."""
-    forbidden = planned.asking("rewrites", {rewrite: False})
-    other = Candidate(f'without "{rewrite}"', forbidden, of_model=True)
+    other = Candidate(otherwise, planned.asking("rewrites", {rewrite: False}))
     if found := tuple(dict.fromkeys(names)):
         yield Choice(found, Candidate(what, {}), (other,))
 
@@ -136,12 +153,13 @@ def _forbidding(
 def _parts(planned: Planned) -> Iterator[Choice]:
     """Yield the arrays that are taken apart."""
     names = (p.of for p in planned.schedule.parts)
-    return _forbidding(planned, names, "taken apart", PARTS)
+    return _forbidding(planned, names, "taken apart", "not taken apart", PARTS)
 
 
 def _unseen(planned: Planned) -> Iterator[Choice]:
     """Yield the arrays that are drawn last."""
-    return _forbidding(planned, planned.schedule.leaves, "drawn last", UNSEEN)
+    names = planned.schedule.leaves
+    return _forbidding(planned, names, "drawn last", "drawn with all others", UNSEEN)
 
 
 def _locations(planned: Planned) -> Iterator[Choice]:
@@ -149,8 +167,8 @@ def _locations(planned: Planned) -> Iterator[Choice]:
     if planned.settings["collapse"]:
         return
     own = [s for s in planned.own if planned.schedule.graph_of(s).marginals]
-    what = "drawn without their locations"
-    yield from _forbidding(planned, planned.drawn(own), what, LOCATIONS)
+    made, other = "drawn without the locations", "drawn given the locations"
+    yield from _forbidding(planned, planned.drawn(own), made, other, LOCATIONS)
 
 
 def _collapsed(planned: Planned) -> Iterator[Choice]:
@@ -179,6 +197,8 @@ def _not_interwoven(planned: Planned) -> Iterator[Choice]:
         names = tuple(dict.fromkeys((*one.variables, one.group)))
         left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables))
         other = Candidate("not interwoven", {"interweave": left or False})
+        if not planned.graph.variables.keys() >= {*left}:  # (of working scales none is asked for)
+            continue
         if not any({*names} <= own for own in chosen):
             yield Choice(names, Candidate("interwoven", {}), (other,))
 

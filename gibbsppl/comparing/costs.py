@@ -170,14 +170,20 @@ def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
 def alternatives_of(
     compile_: Callable[[Settings], Lowered],
     variants: Mapping[str, Settings],
+    known: Mapping[str, float],
     mixing: Mapping[str, str],
 ) -> tuple[Alternative, ...]:
     """The operations of variants, the cheapest first, those that are not known last.
 
-    ``mixing`` tells of some variants how they mix by theory.
+    Of some variants they are ``known``; ``mixing`` tells how variants mix by theory.
     """
     found = [
-        replace(_alternative(name, settings, compile_), mixing=mixing.get(name, ""))
+        replace(
+            Alternative(name, known[name])
+            if name in known
+            else _alternative(name, settings, compile_),
+            mixing=mixing.get(name, ""),
+        )
         for name, settings in variants.items()
     ]
     return tuple(sorted(found, key=lambda a: (isnan(a.operations), a.operations)))

@@ -15,6 +15,7 @@ from gibbsppl.run.choice import Backend
 from gibbsppl.settings import Settings
 
 if TYPE_CHECKING:
+    from gibbsppl.cache.derivation import Derivation
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.comparing.comparison import Comparison
     from gibbsppl.comparing.costs import Costs
@@ -31,6 +32,7 @@ class Comparing:
     data: Values
     prepared: Prepared
     settings: Settings
+    derivation: Derivation
 
     @property
     def schedule(self) -> Schedule:
@@ -46,17 +48,27 @@ class Comparing:
         raise NotImplementedError
 
     def _choices(self) -> tuple[Choice, ...]:
+        """The choices that the settings leave open, with what compiling has counted."""
+        from gibbsppl.comparing.alternatives import Planned, choices_of  # noqa: PLC0415  (if asked)
+
+        return choices_of(Planned(self.graph, self.data, self.schedule, self.settings))
+
+    def _counted_choices(self) -> tuple[Choice, ...]:
         """The choices that the settings leave open, with the operations of all candidates."""
         from gibbsppl.code.trials import operations_of  # noqa: PLC0415  (when asked for)
-        from gibbsppl.comparing.alternatives import Planned, counted_choices  # noqa: PLC0415
+        from gibbsppl.comparing.alternatives import counted_choices  # noqa: PLC0415
 
-        try:
-            own = operations_of(self.schedule, self.loops())
-        except CompileError:  # (a schedule is printed whether or not loops can be made of it)
-            own = nan
-        planned = Planned(self.graph, self.data, self.schedule, self.settings)
-        found: Found = {}
-        return counted_choices(planned, own, lambda c: self._operations_with(c, found))
+        if self.derivation.counted is None:
+            try:
+                own = operations_of(self.schedule, self.loops())
+            except CompileError:  # (whether or not loops can be made of the schedule)
+                own = nan
+            found: Found = {}
+            counted = counted_choices(
+                self._choices(), own, lambda c: self._operations_with(c, found)
+            )
+            self.derivation.counted = counted
+        return self.derivation.counted
 
     def _operations_with(self, changes: Settings, found: Found) -> float | None:
         """The operations of a sweep with other settings; None where these change no step.
@@ -74,8 +86,8 @@ class Comparing:
         their leading terms in the plates (``n*K**2 + J*K**3``), the bytes read and written, what is
         computed once, memory. A step that only NumPy has (a kernel of your own) is not counted, and
         its row says why. With ``alternatives`` the operations of the variants that `compare` runs
-        are counted too: each is compiled for it, and none is run. How normal variables mix by
-        theory is told beside.
+        are counted too: each is compiled for it, and none is run; from then on the printed schedule
+        tells of them. How normal variables mix by theory is told beside.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="line", coords={"i": 3}) as line:
@@ -96,8 +108,11 @@ class Comparing:
         from gibbsppl.comparing.variants import mixing_told, variants_of  # noqa: PLC0415  (as above)
 
         _, *others = variants_of(self.graph, self.data, self.schedule, self.settings).items()
+        known = {c.named(o): o.operations for c in self._counted_choices() for o in c.others}
+        refused = {c.named(o) for c in self._choices() for o in c.others} - known.keys()
+        variants = {name: how for name, how in others if name not in refused}
         counted = alternatives_of(
-            lambda settings: self._with(**settings), dict(others), mixing_told(self.schedule)
+            lambda settings: self._with(**settings), variants, known, mixing_told(self.schedule)
         )
         return replace(found, alternatives=counted)
 

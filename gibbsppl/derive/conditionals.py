@@ -197,7 +197,7 @@ def move_density(
     """
     region = region_of(graph, statement)
     said = _said(graph, statement, binary_arrays(graph, data), region)
-    roles, tied = _ties(statement, said, region, asked=False)
+    roles, tied = _ties(statement, said, region)
     apart = all(map(is_separable, said.rest)) and not statement.support.is_tied
     own = element_pieces(said.rest) if apart else said.rest
     if apart:
@@ -255,17 +255,20 @@ def _found(
             return found
         if "dense" not in roles or statement.support.is_tied:
             return replace(found, elements=statement.support.is_tied)
-    roles, tied = _ties(statement, said, region, asked=asked)
+    roles, tied = _ties(statement, said, region)
     return _by_element(graph, statement, data, said, region, roles, tied)
 
 
 def _ties(
-    statement: Statement, said: _Said, region: tuple[Place, ...], *, asked: bool
+    statement: Statement, said: _Said, region: tuple[Place, ...]
 ) -> tuple[tuple[Role, ...], bool]:
-    """The role of each axis, and whether elements must be drawn one by one."""
+    """The role of each axis, and whether elements must be drawn one by one.
+
+    (Elements that no term ties are drawn all at once by any reading: it is the same draw.)
+    """
     roles = roles_of(said.pieces, statement, region)
     several = bool(statement.over or statement.event)
-    tied = several and (asked or set(roles) != {"batch"})
+    tied = several and set(roles) != {"batch"}
     inseparable = bool(statement.target.indices) and not all(map(is_separable, said.rest))
     return roles, tied or inseparable or statement.support.is_tied
 

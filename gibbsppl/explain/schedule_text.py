@@ -18,6 +18,7 @@ from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
+from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.schedule.choices import choices_told
 from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.deferral import deferred
@@ -30,15 +31,21 @@ MOST_LINES = 3
 # A longer name, one of several variables, has a line of its own.
 LONG_NAME = 24
 CUT = "..."
+HOW_COUNTED = "(costs of other ways to draw: sampler.costs(alternatives=True))"
+NOT_IN_LOOPS = "(not counted, since compiled loops do not have all of their steps)"
 
 
-def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
+def schedule_text(
+    schedule: Schedule, data: Mapping[str, Any], *, is_counted: bool = False
+) -> str:
     """The schedule: a title, the fallbacks with their reasons, the steps in order.
 
-    ``data`` is what repairs are tried with.
+    ``data`` is what repairs are tried with. ``is_counted``: whether the operations of all other
+    ways to draw have been asked for.
     """
     notation = short_notation(schedule.whole)
-    told = _rewrites(schedule, notation)
+    choices = choices_told(schedule.choices, NOT_IN_LOOPS if is_counted else HOW_COUNTED)
+    told = [*_rewrites(schedule, notation), *(f"  {line}" for line in choices)]
     for move in schedule.fallbacks:
         told += _fallback(move, schedule, notation, data)
     lines = [_title(schedule), *(part for line in told for part in _folded(line))]
@@ -54,17 +61,23 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
 
 
 def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
-    """The parts; auxiliary variables, by which rule; what is drawn last, or apart; the choices."""
+    """The parts; auxiliary variables, by which rule; what is drawn last, or apart; memory."""
     return [
         *(f"  {line}" for line in parts_told(schedule)),
         *(
-            f'  added {r.variable}: "{r.rule.name}", from {notation.text(r.term)} in {r.factor}'
+            f"  added {r.variable}: {_named(r)}, from {notation.text(r.term)} in {r.factor}"
             for r in schedule.rewrites
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
         *(f"  {', '.join(b.arrays)} not drawn jointly: {b.told}" for b in schedule.apart),
-        *(f"  {line}" for line in (*schedule.memory, *choices_told(schedule.choices))),
+        *(f"  {line}" for line in schedule.memory),
     ]
+
+
+def _named(rewrite: Rewrite) -> str:
+    """The rule of a rewrite by its name, and as the field knows it."""
+    rule = rewrite.rule
+    return f'"{rule.name}" ({rule.known_as})' if rule.known_as else f'"{rule.name}"'
 
 
 def parts_told(schedule: Schedule) -> list[str]:

@@ -34,7 +34,7 @@ from gibbsppl.planning.augmentation import (
 from gibbsppl.planning.choices import check_kernels, functions_of
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import check_asked, interwoven_if
-from gibbsppl.planning.marginal_moves import with_marginal_moves
+from gibbsppl.planning.marginal_moves import integrable, with_marginal_moves
 from gibbsppl.planning.plan import plan, planned
 from gibbsppl.planning.proposing import with_proposals
 
@@ -47,6 +47,7 @@ __all__ = [
     "functions_of",
     "held_by",
     "held_by_term",
+    "integrable",
     "interwoven_if",
     "is_closed",
     "is_partial",

@@ -35,12 +35,13 @@ from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.stages import NonCentred
-from gibbsppl.schedule.choices import Candidate, Choice, asking
+from gibbsppl.schedule.choices import Candidate, Choice, asking, with_decided
 from gibbsppl.schedule.sweeps import Schedule
 
 States = Sequence[Values]
-# What makes the states at which theory is asked.
+# What makes the states at which theory is asked; the model with updates by other settings.
 Start = Callable[[Trial], States]
+Remade = Callable[[bool | tuple[str, ...]], Rewritten]
 LEAST_SHARE, LEAST_GAIN = RULES["least share"].value, RULES["least gain"].value
 FEW = RULES["most elements"].value
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
@@ -54,6 +55,8 @@ class Option:
 
     ``shares`` has the effective draws of a sweep, now and with the change, of the two schedules at
     a state; ``limit`` those of what is drawn given these variables in both, which none exceeds.
+    ``updates`` is what ``interweave=`` asks for, if that is changed: in ``model`` updates are left
+    out, to ask theory, and those of the setting are found where operations are counted.
     """
 
     now: Candidate
@@ -64,6 +67,7 @@ class Option:
     shares: Callable[[Schedule, Schedule, Values], tuple[float, ...]]
     limit: Callable[[States], float]
     is_small: bool
+    updates: bool | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,10 +84,13 @@ class Planned:
         return self.trial.schedule
 
 
-def with_choices(first: Planned, settings: Mapping[str, Any], start: Start) -> Trial:
+def with_choices(
+    first: Planned, settings: Mapping[str, Any], start: Start, remade: Remade
+) -> Trial:
     """The schedule with most effective draws per operation, with the choices that it comes from.
 
-    ``start`` makes the states at which theory is asked, by the first plan.
+    ``start`` makes the states at which theory is asked, by the first plan; ``remade`` the model
+    with the non-centred updates that a setting asks for.
     """
     now, choices = first, dict[tuple[str, ...], Choice]()
     states: States | None = None
@@ -91,16 +98,25 @@ def with_choices(first: Planned, settings: Mapping[str, Any], start: Start) -> T
         rivals = [o for o in options if o.variables == options[0].variables]
         if any(o.is_small for o in rivals) and states is None:
             states = start(first.trial)
-        now, choices[rivals[0].variables] = _decided(rivals, now, states or (), settings)
+        plan, choice = _decided(rivals, now, states or (), settings, remade)
+        if plan is not now:
+            decided = with_decided(now.schedule.decided, choice.made.settings)
+            plan = replace(plan, trial=plan.trial.deciding(decided))
+        now, choices[rivals[0].variables] = plan, choice
     found = tuple(c for c in choices.values() if c.others)
     return now.trial.with_choices(found) if found else now.trial
 
 
 def _decided(
-    options: Sequence[Option], now: Planned, states: States, settings: Mapping[str, Any]
+    options: Sequence[Option],
+    now: Planned,
+    states: States,
+    settings: Mapping[str, Any],
+    remade: Remade,
 ) -> tuple[Planned, Choice]:
     """The best of some plans, and the choice; without others where there is no other plan."""
-    mine, ways, is_close = options[0].now, [now.schedule.ways], False
+    beside = now.schedule.decided
+    mine, ways, is_close = options[0].now.with_decided(beside), [now.schedule.ways], False
     others = list[tuple[Planned, Candidate]]()
     for option in options:
         other = _other(option, now, settings)
@@ -110,8 +126,13 @@ def _decided(
         schedules = now.schedule, other.schedule
         shares = [option.shares(*schedules, v) for v in states if option.is_small]
         share, of_other = (_averaged([s[k] for s in shares]) for k in (0, 1))
-        mine, found = replace(mine, share=share), replace(option.other, share=of_other)
+        mine = replace(mine, share=share)
+        found = replace(option.other.with_decided(beside), share=of_other)
         ratio = of_other / share if share else nan
+        if ratio >= LEAST_SHARE and option.updates is not None:
+            other = _by_setting(option, now, settings, remade)
+            if other is None:
+                continue
         if ratio >= LEAST_SHARE:
             is_close, found = True, replace(found, operations=other.trial.operations)
         others.append((other, found))
@@ -124,6 +145,18 @@ def _decided(
     left = [c for c in (mine, *(c for _, c in others)) if c is not made]
     left.sort(key=lambda c: -inf if isnan(c.by_theory) else c.by_theory, reverse=True)
     return plan, Choice(options[0].variables, made, tuple(left))
+
+
+def _by_setting(
+    option: Option, now: Planned, settings: Mapping[str, Any], remade: Remade
+) -> Planned | None:
+    """The plan of another way as its setting of updates makes it; None where that is refused."""
+    assert option.updates is not None
+    try:
+        model = _updated(now.model, remade(option.updates))
+    except CompileError:
+        return None
+    return _other(replace(option, model=model), now, settings)
 
 
 def _other(option: Option, now: Planned, settings: Mapping[str, Any]) -> Planned | None:
@@ -240,29 +273,50 @@ def _once_each(apart: Option, settings: Mapping[str, Any]) -> Iterator[Option]:
     )
     if settings["interweave"] is not True or len(kept) == len(every):
         return
-    left = tuple(dict.fromkeys(v for i in kept for v in i.variables))
-    asked = {**apart.other.settings, "interweave": left or False}
+    left = tuple(dict.fromkeys(v for i in kept for v in i.variables)) or False
+    if not _may_be_asked_for(left, apart.model):
+        return
+    asked = {**apart.other.settings, "interweave": left}
     other = Candidate(f"{apart.other.what}, without updates of locations", asked)
-    yield replace(apart, other=other, model=replace(apart.model, interwoven=kept))
+    model = replace(apart.model, interwoven=kept)
+    yield replace(apart, other=other, model=model, updates=left)
+
+
+def _may_be_asked_for(updates: bool | tuple[str, ...], model: Rewritten) -> bool:
+    """Whether updates are of variables of the model, not of working scales."""
+    own = {s.target.array.name for s in model.stages[0].graph.latent}
+    return isinstance(updates, bool) or own.issuperset(updates)
+
+
+def _updated(model: Rewritten, other: Rewritten) -> Rewritten:
+    """A model with the non-centred updates of another one; the other one if more is different.
+
+    (Theory compares draws in one graph.)
+    """
+    ways = [[r.variable for r in m.rewrites] for m in (model, other)]
+    is_alike = ways[0] == ways[1] and len(model.stages) == len(other.stages)
+    return replace(model, interwoven=other.interwoven) if is_alike else other
 
 
 def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
     """Yield the scales that may be drawn without a non-centred update."""
     every = tuple(now.schedule.interwoven.values())
     for one in every:
-        if one.what != "scale":
+        left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables)) or False
+        if one.what != "scale" or not _may_be_asked_for(left, now.model):
             continue
-        left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables))
+        kept = tuple(i for i in now.model.interwoven if i is not one)
         group = [s for s in one.before.latent if s.target.array.name == one.group]
         yield Option(
             Candidate("interwoven", {"interweave": True}),
-            Candidate("not interwoven", {"interweave": left or False}),
+            Candidate("not interwoven", {"interweave": left}),
             (one.variable, one.group),
-            replace(now.model, interwoven=tuple(i for i in now.model.interwoven if i is not one)),
+            replace(now.model, interwoven=kept),
             now.control,
             partial(_shares_of_scale, one),
             _no_limit,
             small and sum(count_of(one.before, s) for s in group) <= FEW,
+            left,
         )
 
 

@@ -117,10 +117,11 @@ def with_or_without(
     shares = _shares(augmented, plain, names, start) if is_quick(plain.schedule.graph) else None
     if shares is None:
         return None, False
+    known_as = next(r.rule.known_as for r in augmented.schedule.rewrites if r.rule.name == rule)
     by_rule, by_density = (
         Candidate(
             what, asking(settings, "rewrites", {rule: wanted}), trial.operations, share,
-            of_model=True,
+            of_model=True, known_as=known_as if wanted else "",
         )
         for what, wanted, trial, share in (
             (f'with "{rule}"', True, augmented, shares[0]),

@@ -86,7 +86,7 @@ def with_marginal_moves(
 
 def _plans(now: Trial, made: Made, most: float) -> Iterator[Plan]:
     """The plans with a number integrated out that give up no draw, and are not much dearer."""
-    for name, moved in _numbers(now).items():
+    for name, moved in integrable(now).items():
         try:
             trial, whole = made(name)
         except CompileError:
@@ -97,7 +97,7 @@ def _plans(now: Trial, made: Made, most: float) -> Iterator[Plan]:
                 yield Plan(name, moved, ratio, trial, whole)
 
 
-def _numbers(trial: Trial) -> dict[str, str]:
+def integrable(trial: Trial) -> dict[str, str]:
     """The numbers that may be integrated out, and what is then moved without them.
 
     None in a schedule without moves, or in which something else is integrated out.

@@ -202,6 +202,7 @@ RULES = (
         sp.log,
         one_by_one(shared_out),
         name="share out",
+        known_as="multinomial split",
         suffix="split",
         identity="(sum_k a_k)^c = sum over n_1 + .. + n_K = c of c!/prod(n_k!) prod(a_k^n_k)",
         source="multinomial theorem; for counts D. B. Dunson and A. H. Herring (2005), "
@@ -211,6 +212,7 @@ RULES = (
         (sp.log, LogGammaP),
         one_by_one(at_least_one),
         name="at least one",
+        known_as="truncated Poisson count",
         suffix="events",
         identity="1 - exp(-x) = sum over m >= 1 of x^m exp(-x) / m!",
         source="M. Zhou (2015), Infinite edge partition models",

@@ -53,6 +53,7 @@ def _working(scale: Leaf) -> Expr:
 
 WORKING_SCALE = Rule(
     name="working scale",
+    known_as="parameter expansion",
     suffix="scale",
     apply=working_scale,
     identity="p(x) = integral over a > 0 of p(x) 2 a exp(-a^2)",

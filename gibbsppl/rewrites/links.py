@@ -185,6 +185,7 @@ RULES = (
         (log, LogMass),
         interval,
         name="latent normal between",
+        known_as="Albert and Chib",
         suffix="utility",
         identity="Phi(a) - Phi(b) = integral over b < z < a of the Normal(0, 1) density of z",
         source="J. H. Albert and S. Chib (1993), Bayesian analysis of binary and polychotomous "
@@ -195,6 +196,7 @@ RULES = (
         LogPhi,
         probit,
         name="latent normal",
+        known_as="Albert and Chib",
         suffix="utility",
         identity="Phi(x) = integral over z > 0 of the Normal(x, 1) density of z",
         source="J. H. Albert and S. Chib (1993), Bayesian analysis of binary and polychotomous "

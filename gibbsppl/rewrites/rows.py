@@ -253,9 +253,10 @@ class Rule:
     """One identity.
 
     ``suffix`` names the new variable after the factor. ``identity`` says what is used, ``source``
-    who found it. ``head`` is the function (or functions) that its terms are of, if it is about
-    terms of a form (`of_terms`). With a rule that ``proposes``, what is drawn is a proposal. One
-    that ``spares_rejection`` is for variables that have an exact draw, but a dear one.
+    who found it, and where the name does not, ``known_as`` what the field calls it. ``head`` is the
+    function (or functions) that its terms are of, if it is about terms of a form (`of_terms`). With
+    a rule that ``proposes``, what is drawn is a proposal. One that ``spares_rejection`` is for
+    variables that have an exact draw, but a dear one.
     """
 
     name: str
@@ -266,12 +267,13 @@ class Rule:
     head: Head = ()
     proposes: bool = False
     spares_rejection: bool = False
+    known_as: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return looked_up("gibbsppl.rewrites.RULES", self)
 
 
-def of_terms(
+def of_terms(  # noqa: PLR0913  (fields of a row, all named at the call)
     head: Head,
     found: OfTerms,
     *,
@@ -280,12 +282,14 @@ def of_terms(
     identity: str,
     source: str,
     shut: bool = False,
+    known_as: str = "",
 ) -> Rule:
     """The rule of terms that are a coefficient times a head, in any factor.
 
     Gates inside of heads are opened; if ``shut``, only where nothing is found with them inside.
     """
-    return Rule(name, suffix, partial(_in_terms, head, found, shut), identity, source, head)
+    apply = partial(_in_terms, head, found, shut)
+    return Rule(name, suffix, apply, identity, source, head, known_as=known_as)
 
 
 def one_by_one(of: Callable[[Term, tuple[Range, ...], Facts], Auxiliary | None]) -> OfTerms:

@@ -81,6 +81,7 @@ def _bounds(support: Support, censoring: Censoring) -> tuple[Expr, Expr]:
 RULES = (
     Rule(
         name="hidden value",
+        known_as="imputation of censored values",
         suffix="hidden",
         apply=imputed,
         identity="F(b) - F(a) = integral over a < x < b of the density f(x)",

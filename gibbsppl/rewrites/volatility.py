@@ -107,6 +107,7 @@ def _component(x: Expr, log_square: Expr, of_label: list[Array], label: Leaf) ->
 RULES = (
     Rule(
         name="log chi-squared",
+        known_as="normal mixture of log squares",
         suffix="component",
         apply=log_chi_squared,
         identity="exp(x/2 - c e^x) = (2 c)^-1/2 sum over k of w_k exp(-(x + log(2 c) - m_k)^2"

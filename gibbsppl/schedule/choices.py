@@ -45,13 +45,40 @@ def asking(settings: Mapping[str, Any], name: str, more: Mapping[Any, Any]) -> d
     return {name: {**(now if isinstance(now, Mapping) else {}), **more}}
 
 
+def with_decided(decided: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings, with all that has been decided beside them, but of the variables they are about.
+
+    With the settings alone that would be decided anew, and maybe otherwise.
+
+    >>> proposed = {"blocks": {("a", "b"): "proposed"}, "rewrites": {"unseen": False}}
+    >>> with_decided(proposed, {"blocks": {"a": "elements"}})
+    {'blocks': {'a': 'elements'}, 'rewrites': {'unseen': False}}
+    """
+    about = {n for name in ("blocks", "kernels") for n in _names_in(settings.get(name))}
+    found = dict(settings)
+    for name, value in decided.items():
+        own = found.get(name)
+        if isinstance(value, Mapping) and isinstance(own, Mapping | None):
+            kept = {k: v for k, v in value.items() if not about & {*_names_in({k: v})}}
+            found |= {name: {**kept, **(own or {})}} if kept else {}
+        elif own is None:
+            found[name] = value
+    return found
+
+
+def _names_in(asked: Mapping[Any, Any] | bool | None) -> list[str]:
+    """The names of which something is asked: of keys, the several names of one included."""
+    keys = asked if isinstance(asked, Mapping) else ()
+    return [n for k in keys for n in (k if isinstance(k, tuple) else (k,))]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A way to draw some variables: its words, and the settings of `compile` that ask for it.
 
     ``operations`` are those of a sweep, ``share`` the effective draws of a sweep by theory; NaN
     where they have not been counted, or where theory says nothing. ``of_model``: the words name the
-    sampler as they are, without variables.
+    sampler as they are, without variables; ``known_as`` are other words of the field for it.
     """
 
     what: str
@@ -59,6 +86,16 @@ class Candidate:
     operations: float = nan
     share: float = nan
     of_model: bool = False
+    known_as: str = ""
+
+    @property
+    def told(self) -> str:
+        """The words, and other words of the field for it."""
+        return f"{self.what} ({self.known_as})" if self.known_as else self.what
+
+    def with_decided(self, decided: Mapping[str, Any]) -> Candidate:
+        """The candidate whose settings ask for what has been decided besides, too."""
+        return replace(self, settings=with_decided(decided, self.settings))
 
     @property
     def is_known(self) -> bool:
@@ -72,13 +109,23 @@ class Candidate:
 
     def beside(self, other: Candidate) -> str:
         """The candidate in words, beside another one."""
-        cost = _times(self.operations / other.operations, "sweeps", "dearer", "cheaper")
-        return ", ".join(filter(None, (self.what, cost, self.mixing_beside(other))))
+        return ", ".join((self.told, *self.words_beside(other)))
+
+    def words_beside(self, other: Candidate) -> list[str]:
+        """What it costs and how it mixes beside another one; nothing if there is no difference."""
+        dearer = self.operations / other.operations
+        if _is_even(dearer) and _is_even(self._faster_than(other)):
+            return []
+        cost = _times(dearer, "sweeps", "dearer", "cheaper")
+        return [told for told in (cost, self.mixing_beside(other)) if told]
 
     def mixing_beside(self, other: Candidate) -> str:
         """How it mixes beside another one by theory, in words."""
-        share = self.share / other.share if other.share else nan
-        return _times(share, "mixing", "faster", "slower")
+        return _times(self._faster_than(other), "mixing", "faster", "slower")
+
+    def _faster_than(self, other: Candidate) -> float:
+        """How many times faster than another one it mixes by theory."""
+        return self.share / other.share if other.share else nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +141,18 @@ class Choice:
         if candidate.of_model:
             return candidate.what
         return f"{', '.join(self.variables)} {candidate.what}"
+
+    def with_decided(self, decided: Mapping[str, Any]) -> Choice:
+        """The choice whose candidates ask for what has been decided besides, too."""
+        made, *others = (c.with_decided(decided) for c in (self.made, *self.others))
+        return replace(self, made=made, others=tuple(others))
+
+    def beside_a_sweep_of(self, operations: float) -> Choice:
+        """The choice without counts of others if it was made beside another sweep."""
+        if isnan(self.made.operations) or self.made.operations == operations:
+            return self
+        others = tuple(replace(c, operations=nan) for c in self.others)
+        return replace(self, made=replace(self.made, operations=nan), others=others)
 
     def is_open(self, settings: Mapping[str, Any]) -> bool:
         """Whether some settings leave the choice to the compiler."""
@@ -115,10 +174,13 @@ class Choice:
         found.sort(key=_nearest_first)
         return replace(self, made=replace(self.made, operations=own), others=tuple(found))
 
+    @property
+    def uncounted(self) -> tuple[Candidate, ...]:
+        """The others of which neither operations nor mixing are known."""
+        return tuple(c for c in self.others if isnan(c.operations) and not c.is_known)
+
     def __str__(self) -> str:
-        nearest = [c.beside(self.made) for c in self.others[:MOST_PRINTED]]
-        word = "alternative" if len(nearest) == 1 else "alternatives"
-        return f"{', '.join(self.variables)} {self.made.what} ({word}: {'; '.join(nearest)})"
+        return next(iter(_lines([self])), f"{', '.join(self.variables)} {self.made.what}")
 
 
 def _overrules(asked: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
@@ -133,17 +195,60 @@ def _overrules(asked: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
     return False
 
 
-def _nearest_first(candidate: Candidate) -> tuple[bool, float]:
+def _nearest_first(candidate: Candidate) -> tuple[int, float]:
     """By effective draws per operation, where theory does not say by operations."""
-    if candidate.is_known:
-        return False, -candidate.by_theory
-    return True, candidate.operations
+    if not isnan(candidate.by_theory):
+        return 0, -candidate.by_theory
+    if not isnan(candidate.operations):
+        return 1, candidate.operations
+    return 2, -candidate.share if candidate.is_known else 0.0
 
 
-def choices_told(choices: Sequence[Choice]) -> list[str]:
-    """The choices, line by line, and where theory was asked."""
+def choices_told(choices: Sequence[Choice], how_counted: str = "") -> list[str]:
+    """The choices, line by line, and where theory was asked; others that are not counted by name.
+
+    ``how_counted`` says how these are counted, or why not; without it they are not named.
+    """
+    lines = _lines(choices)
     known = [c for c in choices if any(o.is_known for o in c.others)]
-    return [*map(str, choices), *([f"({AT_STATES})"] if known else [])]
+    lines += [f"({AT_STATES})"] if known and lines else []
+    if how_counted:
+        left = [told for choice in choices if (told := _named(choice))]
+        lines += [f"not counted: {'; '.join(left)}"] if left else []
+        is_open = any(isnan(o.operations) for choice in choices for o in choice.others)
+        lines += [how_counted] if is_open else []
+    return lines
+
+
+def _lines(choices: Sequence[Choice]) -> list[str]:
+    """The choices that have something to tell: all about the same variables in a line."""
+    about: dict[frozenset[str], list[Choice]] = {}
+    for choice in choices:
+        about.setdefault(frozenset(choice.variables), []).append(choice)
+    lines = list[str]()
+    for own in about.values():
+        told = [(c, o) for c in own for o in c.others if o.words_beside(c.made)]
+        nearest = sorted(told, key=lambda pair: _nearest_first(pair[1]))[:MOST_PRINTED]
+        if nearest:
+            made = ", ".join(dict.fromkeys(c.made.what for c, _ in told))
+            word = "alternative" if len(nearest) == 1 else "alternatives"
+            others = "; ".join(o.beside(c.made) for c, o in nearest)
+            lines.append(f"{', '.join(own[0].variables)} {made} ({word}: {others})")
+    return lines
+
+
+def _named(choice: Choice) -> str:
+    """The other samplers of a choice that are not counted, by name."""
+    left = choice.uncounted
+    *first, last = [c.what for c in left if not c.of_model] or [""]
+    own = f"{', '.join(first)} or {last}" if first else last
+    names = [f"{', '.join(choice.variables)} {own}"] if own else []
+    return "; ".join((*names, *(c.told for c in left if c.of_model)))
+
+
+def _is_even(ratio: float) -> bool:
+    """Whether a ratio is 1, as it is told."""
+    return f"{max(ratio, 1 / ratio):.2g}" == "1" if ratio else False
 
 
 def _times(ratio: float, what: str, more: str, less: str) -> str:

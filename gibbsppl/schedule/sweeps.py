@@ -55,6 +55,7 @@ class Schedule:
     composed: tuple[Composed, ...] = ()
     apart: tuple[TooLarge, ...] = ()
     choices: tuple[Choice, ...] = ()
+    decided: Mapping[str, Any] = field(default_factory=dict)
     memory: tuple[str, ...] = ()
 
     @property

@@ -62,6 +62,13 @@ def _note(found: Accesses, s: Statement) -> None:
     for expr in expressions_of(s):
         for e in elements(expr):
             found.note(e.array, e.indices, "read")
+    _note_changes(found, s)
+    for other in inner(s):
+        _note(found, other)
+
+
+def _note_changes(found: Accesses, s: Statement) -> None:
+    """Note what a statement makes, changes or adds to, by itself."""
     match s:
         case Let():
             found.note(s.name, tuple(Position(d.dim) for d in s.dims), "write")
@@ -78,8 +85,6 @@ def _note(found: Accesses, s: Statement) -> None:
                 found.note(STREAM, (), "write")
             if s.density is not None and s.density.argument not in {t.array for t in s.targets}:
                 found.note(s.density.argument, (), "write")
-    for other in inner(s):
-        _note(found, other)
 
 
 def reads(statements: Iterable[Statement]) -> frozenset[str]:
@@ -89,9 +94,13 @@ def reads(statements: Iterable[Statement]) -> frozenset[str]:
 
 
 def writes(statements: Iterable[Statement]) -> frozenset[str]:
-    """The arrays that statements make or change."""
-    found = accesses(*statements).found
-    return frozenset(a for a, hows in found.items() if hows.keys() - {"read"})
+    """The arrays that statements make or change, for which no expression is looked at."""
+    found, waiting = Accesses(), [*statements]
+    while waiting:
+        s = waiting.pop()
+        _note_changes(found, s)
+        waiting += inner(s)
+    return frozenset(found.found)
 
 
 def depends(first: Statement, second: Statement) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from gibbsppl.code.arrays.accesses import reads, writes
 from gibbsppl.code.arrays.costs import is_dear
@@ -80,19 +81,29 @@ class _Sharing:
     ) -> list[Statement]:
         """Statements without what is known; ``asked``: those of a log density."""
         found: list[Statement] = []
-        body = list(statements)
-        while body:
-            group = _with_additions(body)
-            body = body[len(group) :]
-            group = [self.renamed(s) for s in group]
+        for group, is_whole in self.groups(statements):
             first = group[0]
-            is_whole = isinstance(first, Let) and first.name not in writes(body) | self.own
             if isinstance(first, Let) and is_whole and self.is_known(group, first):
                 continue
             found += [self.inside(s, outer, asked=asked) for s in group]
             for name in writes(group):
                 self.version[name] = self.version.get(name, 0) + 1
         return found
+
+    def groups(self, statements: Iterable[Statement]) -> Iterator[tuple[list[Statement], bool]]:
+        """Yield statements by the names that are known so far, each with the additions after it.
+
+        And whether it is a new array that nothing changes afterwards.
+        """
+        body, start = list(statements), 0
+        last = {name: place for place, s in enumerate(body) for name in writes([s])}
+        while start < len(body):
+            group = _with_additions(body, start)
+            start += len(group)
+            first = group[0]
+            name = first.name if isinstance(first, Let) else None
+            is_whole = name is not None and name not in self.own and last[name] < start
+            yield [self.renamed(s) for s in group], is_whole
 
     def inside(
         self, s: Statement, outer: tuple[Span, ...] = (), *, asked: bool = False
@@ -141,13 +152,8 @@ class _Sharing:
     ) -> list[Statement]:
         """Statements without the arrays of data alone, which are computed beforehand."""
         found: list[Statement] = []
-        body = list(statements)
-        while body:
-            group = _with_additions(body)
-            body = body[len(group) :]
-            group = [self.renamed(s) for s in group]
+        for group, is_whole in self.groups(statements):
             first = group[0]
-            is_whole = isinstance(first, Let) and first.name not in writes(body) | self.own
             is_fixed = is_whole and self.is_of_data(group)
             if isinstance(first, Let) and is_fixed and self.is_known(group, first):
                 continue
@@ -238,12 +244,12 @@ def _is_closed(s: Statement) -> bool:
     return all(e.free <= own for e in expressions_of(s))
 
 
-def _with_additions(body: Sequence[Statement]) -> list[Statement]:
-    """A statement, with the additions right after it if it is a new array."""
-    first = body[0]
+def _with_additions(body: Sequence[Statement], place: int) -> list[Statement]:
+    """The statement at a place, with the additions right after it if it is a new array."""
+    first = body[place]
     group = [first]
     if isinstance(first, Let):
-        for s in body[1:]:
+        for s in islice(body, place + 1, None):
             if not (isinstance(s, Add) and s.array == first.name):
                 break
             group.append(s)

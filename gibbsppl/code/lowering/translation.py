@@ -7,7 +7,8 @@ What keeps digits near 1, and where terms are huge, is the algebra's (`gibbsppl.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 from typing import Any
 
@@ -34,6 +35,7 @@ from gibbsppl.algebra.near_one import (
     log_parts,
     terms_of,
 )
+from gibbsppl.algebra.polynomials import MOST_KEPT
 from gibbsppl.algebra.ranges import Range, from_the_end, is_numeric, range_of, size_of, unnested
 from gibbsppl.algebra.recursions import Earlier, Recursion
 from gibbsppl.code.arrays.expressions import (
@@ -68,16 +70,23 @@ class Translation:
 
     ``known`` are the random arrays, dims and sizes; ``continuous`` the arrays that are zero with
     probability zero; ``squares`` a sum of squares about a centre, where that saves the data.
+    ``found`` has what was translated: gradients and second derivatives repeat what they are of.
     """
 
     graph: Graph
     known: Known
     continuous: frozenset[str]
     squares: Callable[[sp.Expr, tuple[Range, ...]], Expr | None] | None = None
+    found: dict[sp.Expr, Expr] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __call__(self, expr: sp.Expr) -> Expr:
         """The expression over arrays."""
         expr = sp.sympify(expr)
+        if expr not in self.found:
+            self.found[expr] = self._anew(expr)
+        return self.found[expr]
+
+    def _anew(self, expr: sp.Expr) -> Expr:
         for kind, case in CASES.items():
             if isinstance(expr, kind):
                 return case(self, expr)
@@ -144,6 +153,7 @@ def _together(to: Translation, terms: list[sp.Expr]) -> list[Expr]:
     return [total(list(map(to, terms)))] if terms else []
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def _numbers_last(term: sp.Expr) -> tuple[bool, bool, str]:
     return (is_numeric(term), bool(term.could_extract_minus_sign()), str(term))
 
