@@ -230,7 +230,7 @@ def test_a_sum_that_is_not_kept_up_to_date_in_loops_is_seen(model):
 
 
 def test_a_sum_that_is_not_kept_up_to_date_in_numpy_is_seen(monkeypatch):
-    monkeypatch.setattr(_Work, "moved", lambda work, s: s.place * 0)
+    monkeypatch.setattr(_Work, "moved", lambda work, s: s.kept.leaf * 0)
 
     assert not gp.compile(of_weights(lambda d, g, b: d @ (g * b), prior=0.41)).verify().passed
 

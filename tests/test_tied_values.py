@@ -16,7 +16,6 @@ from gibbsppl import runtime
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.code.arrays.statements import Add
 from gibbsppl.code.lowering import moved_entries as lowered
-from gibbsppl.code.lowering.moved_entries import ChangesOfEntries
 from gibbsppl.derive.colours import Chart, Pattern
 from gibbsppl.planning import by_colour
 from gibbsppl.runtime import tied
@@ -278,8 +277,8 @@ def without(field):
     return lowered, "terms_of_entries", wrong
 
 
-def stale(_, w, k, rows, by):
-    return Add(k.name, tuple(lowered.ZERO for _ in k.dims), lowered.ZERO, ())
+def stale(k, name, *_):
+    return Add(name, tuple(lowered.ZERO for _ in k.kept.over), lowered.ZERO, ())
 
 
 def of_two_alone(w, p, coefficient, rows):
@@ -294,7 +293,7 @@ PLANTED = {
     "terms by entry of two values left out": (*without("entries"), chain),
     "products of two entries left out": (*without("products"), factors),
     "terms of a whole value left out": (*without("rows"), by_group),
-    "sums that are not brought up to date": (ChangesOfEntries, "_brought_up", stale, by_group),
+    "sums that are not brought up to date": (lowered, "brought_up", stale, by_group),
     "sums that do not move with entries": (lowered, "_steps", lambda *_: [], one_simplex),
     "products without the other entries": (lowered, "_product", of_two_alone, normal_means),
 }

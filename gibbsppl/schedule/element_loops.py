@@ -16,7 +16,7 @@ from math import prod
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range, bounded, fresh
 from gibbsppl.derive.colours import Chart
@@ -27,6 +27,7 @@ from gibbsppl.derive.multilinear_forms import Entry, LinearForm, form_pieces, sl
 from gibbsppl.derive.readings import alpha
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.elements import idempotent
+from gibbsppl.schedule.kept_sums import Kept, UnsuitedError
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
@@ -34,26 +35,6 @@ from gibbsppl.schedule.sweeps import Schedule
 
 # Rows of at most so many positions are gone through again for each entry.
 MOST_POSITIONS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """The maintained value of a form: a named array of the state, with the axes of the factor."""
-
-    name: str
-    factor: str
-    over: tuple[Range, ...]
-    form: Expr
-
-    @property
-    def leaf(self) -> Leaf:
-        """The value, at the dims of the factor."""
-        return Leaf(Array(self.name, real=True), *(r.dim for r in self.over))
-
-    @property
-    def read(self) -> set[str]:
-        """The arrays that the form reads."""
-        return {leaf.array.name for leaf in self.form.atoms(Leaf)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +83,6 @@ def is_tied_otherwise(step: FamilyDraw, form: LinearForm) -> bool:
     """Whether elements are tied by other factors as well as by a form."""
     rest = (c for p in step.parameters for c in others_of(p, form).contributions)
     return any(mentions(c.value, step.variables) for c in rest)
-
-
-class UnsuitedError(Exception):
-    """Raised where an expression is not made of values that can be kept up to date."""
 
 
 def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
@@ -302,7 +279,7 @@ def kept_forms(schedule: Schedule) -> tuple[Kept, ...]:
         if loop is not None and loop.form.form not in found:
             names = {k.name for k in found.values()}
             name = fresh(f"{loop.form.factor}_form", taken | names)
-            found[loop.form.form] = Kept(name, loop.form.factor, loop.form.over, loop.form.form)
+            found[loop.form.form] = Kept(name, loop.form.over, loop.form.form, loop.form.factor)
     return tuple(found.values())
 
 

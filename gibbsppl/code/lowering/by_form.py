@@ -43,11 +43,11 @@ from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
-    Kept,
     is_tied_otherwise,
     kept_forms,
     others_of,
 )
+from gibbsppl.schedule.kept_sums import Kept
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.mean_loops import ByForm
 
