@@ -67,7 +67,7 @@ class KeptSums:
     def begun(cls, w: Workshop, step: Single, loop: SumLoop, chosen: Selection) -> KeptSums:
         """The sums, computed before the first element is drawn."""
         array = step.variables[0]
-        arrays = add_kept(w, array, [s.kept for s in loop.sums])
+        arrays = add_kept(w, array, loop.sums)
         weights = (s.weight_at for s in loop.sums)
         named = (x.array.name for x in weights if isinstance(x, Leaf))
         arrays |= {n: w.fresh(f"{array}_weight") for n in named}
@@ -117,4 +117,4 @@ class KeptSums:
         places = {d: self.chosen.of(Position(d.name)) for d in self.loop.element.own_dims}
         # (the weight is 0 at rows that do not see it)
         seen = seen_rows(self.w, s.rows, places, self.chosen.over)
-        self.w.add(brought_up(s, self.arrays[s.kept.name], moved, replace(seen, shown=())))
+        self.w.add(brought_up(s.kept, self.arrays[s.kept.name], seen.placed(moved), seen))

@@ -7,7 +7,7 @@ index of data does, the members of a group, or else all rows, times 0 where it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,25 +22,32 @@ from gibbsppl.code.arrays.expressions import (
     Apply,
     Element,
     Expr,
+    Number,
     Position,
     Size,
     Span,
     at,
-    negative,
     product,
     total,
 )
 from gibbsppl.code.arrays.groups import Hot
 from gibbsppl.code.arrays.statements import Add, Let
 from gibbsppl.code.lowering.parameters import guarded
+from gibbsppl.code.lowering.selections import length_of
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.schedule.kept_sums import Kept, KeptSum, Rows
 
 
-def add_kept(w: Workshop, array: str, kept: Iterable[Kept]) -> dict[str, str]:
-    """The names of new arrays of kept values, which are computed here."""
-    names = {k.name: w.fresh(f"{array}_sum") for k in kept}
-    w.add(*(Let(names[k.name], w.spans(k.over), w.expr(k.form)) for k in kept))
+def add_kept(
+    w: Workshop,
+    array: str,
+    sums: Sequence[KeptSum],
+    written: Callable[[Formula], Expr] | None = None,
+) -> dict[str, str]:
+    """The names of new arrays of kept sums, which are computed here, as ``written``."""
+    names = {s.kept.name: w.fresh(f"{array}_sum") for s in sums}
+    for k in (s.kept for s in sums):
+        w.add(Let(names[k.name], w.spans(k.over), (written or w.expr)(k.form)))
     return names
 
 
@@ -75,9 +82,11 @@ class SeenRows:
     @property
     def count(self) -> Expr:
         """The number of positions."""
-        return product([
-            s.stop if s.start == ZERO else total([s.stop, negative(s.start)]) for s in self.spans
-        ])
+        return product(list(map(length_of, self.spans)))
+
+    def is_by_row(self, expr: Expr) -> bool:
+        """Whether an expression differs from row to row."""
+        return any(s.dim in expr.free for s in self.spans)
 
 
 def seen_rows(
@@ -87,8 +96,10 @@ def seen_rows(
 
     (Where data weigh an element with 0, what it changes is 0 there.)
     """
-    here = {d.name: places[axis] for d, axis in rows.here}
-    spans, groups, shown = list(_spans(w, rows, places)), list[Group](), list[Expr]()
+    # (arrays need not have a position for an element that no row sees)
+    first = {r.dim: Number(r.start) for r in rows.over}
+    here = {d.name: _where_seen(w, rows, places, places[a], first[d]) for d, a in rows.here}
+    spans, groups, shown = _spans(w, rows, places), list[Group](), list[Expr]()
     found, fixed = SeenRows((), lambda e: at(e, here)), frozenset(s.dim for s in loops)
     for index, axis in rows.matches:
         value, place = w.expr(index), places[axis]
@@ -122,29 +133,40 @@ def _then(first: Callable[[Expr], Expr], second: Callable[[Expr], Expr]) -> Call
     return lambda e: second(first(e))
 
 
-def _spans(w: Workshop, rows: Rows, places: Mapping[Dim, Expr]) -> tuple[Span, ...]:
-    """The spans of rows at all positions that the place of an element does not tell.
+def _spans(w: Workshop, rows: Rows, places: Mapping[Dim, Expr]) -> list[Span]:
+    """The spans of rows at positions that the place of an element does not tell.
 
-    None has a position if the element is at a place that no row has.
+    They are empty if the element is at a place that no row has.
     """
-    spans, ranges = w.spans(rows.free), {r.dim: r for r in rows.over}
-    own = [(ranges[d], axis) for d, axis in rows.here]
-    seen = tuple(Range(axis, r.start, r.stop) for r, axis in own)
-    axes = tuple(axis for _, axis in own)
-    if all((r.start, r.stop) == (0, w.size(r.dim)) for r in seen):
+    spans = list(w.spans(rows.free))
+    stop = _where_seen(w, rows, places, ONE, ZERO)
+    if stop == ONE:
         return spans
-    first, *others = spans or (Span(w.fresh("there"), ZERO, ONE),)
-    stop = at(guarded(w, seen, axes, first.stop, first.start), {a.name: places[a] for a in axes})
-    return (replace(first, stop=Apply("smaller", (first.stop, stop))), *others)
+    first, *others = spans or [Span(w.fresh("there"), ZERO, ONE)]
+    stop = _where_seen(w, rows, places, first.stop, first.start)
+    return [replace(first, stop=Apply("smaller", (first.stop, stop))), *others]
 
 
-def brought_up(
-    s: KeptSum, name: str, change: Expr, seen: SeenRows
-) -> Add:
-    """The statement that adds a change to a sum, at the rows that see an element."""
-    place = seen.placed(Element(name, tuple(Position(r.dim.name) for r in s.kept.over)))
-    assert isinstance(place, Element)
-    return Add(name, place.indices, product([*seen.shown, seen.placed(change)]), seen.spans)
+def _where_seen(
+    w: Workshop, rows: Rows, places: Mapping[Dim, Expr], value: Expr, other: Expr
+) -> Expr:
+    """A value if an element is at a place that some row has, else another."""
+    ranges = {r.dim: r for r in rows.over}
+    seen = [Range(axis, ranges[d].start, ranges[d].stop) for d, axis in rows.here]
+    found = guarded(w, seen, [r.dim for r in seen], value, other)
+    return at(found, {axis.name: e for axis, e in places.items()})
+
+
+def at_row(kept: Kept, name: str, seen: SeenRows) -> Element:
+    """The kept value at a row that sees an element."""
+    found = seen.placed(Element(name, tuple(Position(r.dim.name) for r in kept.over)))
+    assert isinstance(found, Element)
+    return found
+
+
+def brought_up(kept: Kept, name: str, change: Expr, seen: SeenRows) -> Add:
+    """The statement that adds a change, at rows that see an element, to the kept values there."""
+    return Add(name, at_row(kept, name, seen).indices, change, seen.spans, kept.factor)
 
 
 def in_lanes(w: Workshop, seen: SeenRows, array: str) -> SeenRows:
@@ -157,9 +179,8 @@ def in_lanes(w: Workshop, seen: SeenRows, array: str) -> SeenRows:
         counts = np.unique(np.asarray(w.data[group.hot.index.array]), return_counts=True)[1]
         w.own_sizes[most] = int(counts.max(initial=0))
         members = group.members
-        count = total([members.stop, negative(members.start)])
         here: dict[str, Expr] = {members.dim: total([members.start, Position(lane)])}
-        span = Span(lane, ZERO, Apply("smaller", (Size(most), count)))
+        span = Span(lane, ZERO, Apply("smaller", (Size(most), length_of(members))))
         seen = SeenRows(
             tuple(span if s == members else s for s in seen.spans),
             _then(seen.placed, partial(_at, here)),

@@ -81,7 +81,7 @@ class ChangesOfEntries:
         ]
         single += [guarded(w, c.place, dims, w.plain(c.value), ZERO) for c in terms.entries]
         coefficients = tuple(_coefficient(w, p) for p in terms.products)
-        names = add_kept(w, step.variables[0], [k.kept for k in terms.kept])
+        names = add_kept(w, step.variables[0], terms.kept)
         kept = {names[k.kept.name]: k for k in terms.kept}
         whole = tuple(replace(c, value=renamed(c.value, names)) for c in terms.rows)
         return cls(step, terms, total(single), coefficients, kept, whole)
@@ -114,7 +114,8 @@ class ChangesOfEntries:
         after = []
         for name, k in self.kept.items():
             seen = seen_rows(w, k.rows, places[0], row.over)
-            after.append(brought_up(k, name, total(_steps(w, k, places, by)), seen))
+            change = product([*seen.shown, seen.placed(total(_steps(w, k, places, by)))])
+            after.append(brought_up(k.kept, name, change, seen))
         return Changed(total(value), tuple(first), tuple(after))
 
 
