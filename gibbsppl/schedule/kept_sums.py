@@ -158,7 +158,7 @@ def kept_sum(
     >>> sizes = {i: 9, j: 3, k: 4, Dim("j'"): 3}
     >>> found = kept_sum("s", whole, v[k, Dim("j'")], (Range(i, 0, 9),), sizes)
     >>> found.weight, found.term, found.rows.matches
-    (x[i, j'], ·value[], ((of[i], k),))
+    (x[i, j'], ·value, ((of[i], k),))
     """
     array = (element.array.name,)
     body, sums = unnested(whole)

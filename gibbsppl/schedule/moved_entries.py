@@ -10,9 +10,8 @@ made anew in each sweep; in between, one that falls by a factor loses as many of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import sympy as sp
 from sympy import Mul
@@ -21,7 +20,6 @@ from gibbsppl.algebra.copies import copies_of, copy_of
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.algebra.rounding import may_be_infinite
-from gibbsppl.derive.conflicts import seen_in
 from gibbsppl.derive.contractions import Contribution, data_only, pull_back
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.model.graph import Graph
@@ -166,9 +164,8 @@ def _by_sums(
     kept, rows = list[KeptSum](), list[Contribution]()
     for piece in pieces:
         sums = _kept_in(piece, step, graph, element, kept)
-        arrays = {k.kept.name: k.kept.leaf.own_dims for k in sums}
-        written = partial(_written, {k.kept.form: k.kept.leaf for k in sums})
-        named = terms_of((piece,), step, graph, step.tied, written, arrays)
+        own = {k.kept.form: k.kept.leaf for k in sums}
+        named = terms_of((piece,), step, graph, step.tied, own)
         assert named is not None, f"{step.name}: values that have colours have terms"
         if any(mentions(c.value, step.variables) for c in named):
             named = terms_of((piece,), step, graph, step.tied) or ()
@@ -178,40 +175,30 @@ def _by_sums(
     return tuple(kept), tuple(rows)
 
 
-def _written(names: Mapping[Expr, Expr], value: Expr) -> Expr:
-    """A value in terms of sums by name."""
-    return value.xreplace(names)
-
-
 def _kept_in(
     piece: Piece, step: DensityDraw, graph: Graph, element: Leaf, known: Sequence[KeptSum]
 ) -> list[KeptSum]:
-    """The sums of a piece that may be kept: of a piece that sees one value, at each position."""
-    is_data = data_only(graph.random, graph)
-    seen = seen_in(piece, is_data, graph.sizes, step.tied)
-    if len(seen) != 1 or seen[0].inner:
-        return []
-    found = list[KeptSum]()
-    for whole in _sums(piece.value, step.variables[0]):
+    """The sums of a piece that may be kept: of a piece that sees one value, over its entries."""
+    values, found = {v.indices[:-1] for v in piece.views}, list[KeptSum]()
+    *batch, entry = element.own_dims
+    for whole in _sums(piece.value, step.variables[0]) if len(values) == 1 else ():
         name = f"·sum {len(known) + len(found)} of {step.variables[0]}"
         try:
             made = kept_sum(name, whole, element, tuple(_over(piece, whole, graph)), graph.sizes)
         except UnsuitedError:
             continue
-        *batch, entry = element.own_dims
         read = {axis: i for i, axis in (*made.rows.here, *made.rows.matches)}
-        is_of_value = tuple(read.get(a) for a in batch) == seen[0].view.indices
-        if made.term == VALUE and is_of_value and entry not in read:
+        if made.term == VALUE and {tuple(map(read.get, batch))} == values and entry not in read:
             same = (k for k in known if (k.kept.form, k.rows) == (made.kept.form, made.rows))
             found.append(next(same, made))
     return found
 
 
 def _sums(expr: Expr, array: str) -> list[Over]:
-    """The largest sums in an expression over elements of an array."""
+    """The largest sums in an expression over the entries of values, one after the other."""
     if isinstance(expr, Over):
         leaves = leaves_of(expr.body, (array,))
-        if any(expr.bound[0] in dims_of(leaf.indices[-1]) for leaf in leaves):
+        if any(leaf.indices[-1] in expr.bound for leaf in leaves):
             return [expr]
     return [t for a in expr.args for t in _sums(a, array)] if mentions(expr, (array,)) else []
 

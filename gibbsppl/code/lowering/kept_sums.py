@@ -7,9 +7,9 @@ index of data does, the members of a group, or else all rows, times 0 where it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 
@@ -69,15 +69,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SeenRows:
-    """The rows that see an element: positions of spans, at which ``placed`` reads an expression.
+    """The rows that see an element: positions of spans; ``readers`` read an expression at one.
 
     ``shown`` are factors that are 0 at those of them that do not see it.
     """
 
     spans: tuple[Span, ...]
-    placed: Callable[[Expr], Expr]
-    shown: tuple[Expr, ...] = ()
+    readers: tuple[Callable[[Expr], Expr], ...]
     groups: tuple[Group, ...] = ()
+    shown: tuple[Expr, ...] = ()
+
+    def placed(self, expr: Expr) -> Expr:
+        """An expression at such a row."""
+        return reduce(lambda e, reader: reader(e), self.readers, expr)
 
     @property
     def count(self) -> Expr:
@@ -90,7 +94,7 @@ class SeenRows:
 
 
 def seen_rows(
-    w: Workshop, rows: Rows, places: Mapping[Dim, Expr], loops: Iterable[Span]
+    w: Workshop, rows: Rows, places: Mapping[Dim, Expr], loops: tuple[Span, ...]
 ) -> SeenRows:
     """The rows that see the element at some places along its axes, at one position of loops.
 
@@ -99,38 +103,25 @@ def seen_rows(
     # (arrays need not have a position for an element that no row sees)
     first = {r.dim: Number(r.start) for r in rows.over}
     here = {d.name: _where_seen(w, rows, places, places[a], first[d]) for d, a in rows.here}
+    readers: list[Callable[[Expr], Expr]] = [partial(at, positions=here)]
     spans, groups, shown = _spans(w, rows, places), list[Group](), list[Expr]()
-    found, fixed = SeenRows((), lambda e: at(e, here)), frozenset(s.dim for s in loops)
     for index, axis in rows.matches:
         value, place = w.expr(index), places[axis]
         own = tuple(s for s in spans if s.dim in value.free)
-        hot = _hot(value, place)
-        group = None if hot is None or not own else w.groups.of_one([hot], own, fixed)
+        is_known = own and isinstance(value, Element) and isinstance(place, Position | Element)
+        hot = [Hot(value, place)] if is_known else []  # type: ignore[arg-type]
+        group = w.groups.of_one(hot, own, frozenset(s.dim for s in loops))
         if group is None:
             shown.append(Apply("equals", (value, place)))
             continue
         members, at_members = w.groups.members(group, own)
-        spans[spans.index(own[0])] = members
-        spans = [s for s in spans if s not in own]
+        spans = [members if s == own[0] else s for s in spans if s not in own[1:]]
         groups.append(Group(group, own, members))
-        found = replace(found, placed=_then(found.placed, at_members))
+        readers.append(at_members)
     if not groups and spans:
-        along, placed = spans[-1].dim, found.placed
-        found = replace(found, placed=lambda e: w.side_by_side(placed(e), along))
-    return SeenRows(tuple(spans), found.placed, tuple(map(found.placed, shown)), tuple(groups))
-
-
-def _hot(value: Expr, place: Expr) -> Hot | None:
-    is_known = isinstance(value, Element) and isinstance(place, Position | Element)
-    return Hot(value, place) if is_known else None  # type: ignore[arg-type]
-
-
-def _at(here: Mapping[str, Expr], e: Expr) -> Expr:
-    return at(e, here)
-
-
-def _then(first: Callable[[Expr], Expr], second: Callable[[Expr], Expr]) -> Callable[[Expr], Expr]:
-    return lambda e: second(first(e))
+        readers.append(partial(w.side_by_side, dim=spans[-1].dim))
+    found = SeenRows(tuple(spans), tuple(readers), tuple(groups))
+    return replace(found, shown=tuple(map(found.placed, shown)))
 
 
 def _spans(w: Workshop, rows: Rows, places: Mapping[Dim, Expr]) -> list[Span]:
@@ -181,10 +172,8 @@ def in_lanes(w: Workshop, seen: SeenRows, array: str) -> SeenRows:
         members = group.members
         here: dict[str, Expr] = {members.dim: total([members.start, Position(lane)])}
         span = Span(lane, ZERO, Apply("smaller", (Size(most), length_of(members))))
-        seen = SeenRows(
-            tuple(span if s == members else s for s in seen.spans),
-            _then(seen.placed, partial(_at, here)),
-            tuple(at(e, here) for e in seen.shown),
-            seen.groups,
-        )
+        read = partial(at, positions=here)
+        spans = tuple(span if s == members else s for s in seen.spans)
+        shown = tuple(map(read, seen.shown))
+        seen = SeenRows(spans, (*seen.readers, read), seen.groups, shown)
     return seen
