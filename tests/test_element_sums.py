@@ -1,5 +1,6 @@
 """Elements one by one, by sums over all of them that each draw keeps up to date."""
 
+import copy
 from dataclasses import replace
 from functools import cache
 
@@ -10,10 +11,12 @@ from test_loops_by_form import without
 from test_loops_of_models import started
 
 import gibbsppl as gp
+from gibbsppl.code import element_sums as written
 from gibbsppl.code.element_sums import _Work
-from gibbsppl.schedule import element_sums
+from gibbsppl.schedule import element_sums, kept_sums
 from gibbsppl.schedule.element_loops import element_loop
 from gibbsppl.schedule.element_sums import sum_loop
+from gibbsppl.schedule.kept_sums import KeptSum
 
 RNG = np.random.default_rng(11)
 ROWS, COLUMNS = 9, 4
@@ -80,6 +83,18 @@ def two_axes():
     return model
 
 
+def more_than_elements(prior=0.4):
+    """Sums in which other terms stand beside those of elements, within the sum and around it."""
+    with gp.Model(coords=coords(), name="more than elements") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        of = gp.Index("of", GROUPS, of="group", dims="j")
+        gate = gp.Bernoulli("label", prior, dims="group")
+        beta = gp.Normal("beta", 0, tau=1, dims="j")
+        line = gp.sum(design * gate[of] + beta, "j") + gp.sum(0.1 * (design * gate[of] - beta), "j")
+        gp.Poisson("y", gp.exp(0.5 * line), dims="i", observed=COUNTS)
+    return model
+
+
 def partly_known():
     known = np.ma.masked_array([1, 0, 0, 0], [0, 1, 1, 1])
     with gp.Model(coords=coords(), name="partly known") as model:
@@ -136,13 +151,52 @@ def partly_seen():
     return gp.read_bugs(PARTLY_SEEN, {"X": X, "Z": X[::-1], "y": COUNTS})
 
 
-MODELS = (counts, counts_by_choice, values_of_labels, groups_of_counts, two_axes, partly_known)
-SEEN_BY_SOME = (gates_by_group, counts_by_group, tied_gates_by_group, partly_seen)
+def two_indices(prior=lambda: gp.Binomial("label", 2, 0.4, dims=("k", "group"))):
+    """Elements that a row sees by two indices of data: its own, and one of each term."""
+    with gp.Model(coords=coords(), name="two indices") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        row = gp.Index("row", np.arange(ROWS) % 3, of="k", dims="i")
+        of = gp.Index("of", GROUPS, of="group", dims="j")
+        line = gp.sum(design * prior()[row, of], "j")
+        gp.Poisson("y", gp.exp(0.3 * line), dims="i", observed=COUNTS)
+    return model
+
+
+def of_two_groups():
+    """Rows that see gates of two groups, in sums of their own."""
+    with gp.Model(coords=coords(), name="of two groups") as model:
+        design = gp.Data("design", X, dims=("i", "j"))
+        one = gp.Index("one", np.arange(ROWS) % 3, of="k", dims="i")
+        other = gp.Index("other", np.arange(ROWS) % 2, of="k", dims="i")
+        gate = gp.Bernoulli("label", 0.4, dims=("k", "j"))
+        first, second = gp.sum(design * gate[one], "j"), gp.sum((design + 1) * gate[other], "j")
+        gp.Poisson("y", gp.exp(0.3 * (first - second)), dims="i", observed=COUNTS)
+    return model
+
+
+def rows_of_an_axis(prior=lambda: gp.Binomial("label", 2, 0.4, dims=("k", "j"))):
+    """An axis of the elements that is an axis of the data as well: each position has its rows."""
+    with gp.Model(coords=coords(), name="rows of an axis") as model:
+        design = gp.Data("design", np.stack([X, -X, X[::-1]]), dims=("k", "i", "j"))
+        line = gp.sum(design * prior(), "j")
+        gp.Poisson("y", gp.exp(0.3 * line), dims=("k", "i"), observed=COUNTS * [[1], [0], [2]])
+    return model
+
+
+MODELS = (
+    counts, counts_by_choice, values_of_labels, groups_of_counts, two_axes, partly_known,
+    more_than_elements,
+)  # fmt: skip
+SEEN_BY_SOME = (
+    gates_by_group, counts_by_group, tied_gates_by_group, partly_seen, two_indices, of_two_groups,
+    rows_of_an_axis,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("model", SEEN_BY_SOME, ids=lambda m: m.__name__)
 def test_elements_change_the_sums_of_the_rows_that_see_them_alone(model):
     sampler = gp.compile(model(), interweave=False)
+    assert sum_loop(step_of(sampler), sampler.schedule.whole) is not None
     assert sampler.verify().proved
     state, rng = started(sampler)
 
@@ -217,6 +271,35 @@ def test_moves_by_sums_in_loops_are_those_in_numpy(kernel):
         assert beside(sampler, state, rng).far == []
 
 
+@pytest.mark.parametrize("model", [two_indices, rows_of_an_axis], ids=lambda m: m.__name__)
+def test_moves_change_the_sums_of_the_rows_that_see_them_alone(model):
+    dims = {two_indices: ("k", "group"), rows_of_an_axis: ("k", "j")}[model]
+    declared = model(lambda: gp.Normal("label", 0, tau=1, dims=dims))
+    sampler = gp.compile(declared, kernels={"label": gp.Slice()}, interweave=False)
+    state, rng = started(sampler)
+
+    assert sum_loop(step_of(sampler), sampler.schedule.whole) is not None
+    for _ in range(3):
+        assert beside(sampler, state, rng).far == []
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
+def test_draws_are_the_same_without_sums_that_are_kept(model, monkeypatch):
+    declared = model()
+    by_sums = gp.compile(declared, interweave=False)
+    monkeypatch.setattr(written, "sum_loop", lambda *_: None)
+    plain = gp.compile(declared, interweave=False)
+    state, rng = started(by_sums)
+    anew, stream = copy.deepcopy((state, rng))
+
+    assert "by_sums" in by_sums.source
+    assert "by_sums" not in plain.source
+    for _ in range(10):
+        by_sums.program.sweep(rng, state, by_sums.constants)
+        plain.program.sweep(stream, anew, plain.constants)
+        assert (state["label"] == anew["label"]).all()
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
 def test_a_sum_that_is_not_kept_up_to_date_in_loops_is_seen(model):
     sampler = sampled(model)
@@ -230,9 +313,35 @@ def test_a_sum_that_is_not_kept_up_to_date_in_loops_is_seen(model):
 
 
 def test_a_sum_that_is_not_kept_up_to_date_in_numpy_is_seen(monkeypatch):
-    monkeypatch.setattr(_Work, "moved", lambda work, s: s.place * 0)
+    monkeypatch.setattr(_Work, "moved", lambda work, s: s.kept.leaf * 0)
 
     assert not gp.compile(of_weights(lambda d, g, b: d @ (g * b), prior=0.41)).verify().passed
+
+
+def test_weights_in_rows_that_do_not_see_an_element_are_found(monkeypatch):
+    monkeypatch.setattr(KeptSum, "weight_by_row", property(lambda s: s.weight))
+    sampler = gp.compile(of_two_groups(), interweave=False)
+    state, rng = started(sampler)
+
+    assert any(beside(sampler, state, rng).far for _ in range(20))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "model"),
+    [
+        (lambda rows: replace(rows, matches=()), of_two_groups),
+        (lambda rows: replace(rows, here=()), rows_of_an_axis),
+    ],
+    ids=["of any group", "of any position"],
+)
+def test_rows_that_do_not_see_an_element_are_found(wrong, model, monkeypatch):
+    right = kept_sums.rows_that_see
+    monkeypatch.setattr(kept_sums, "rows_that_see", lambda *given: wrong(right(*given)))
+    sampler = gp.compile(model(), interweave=False)
+    state, rng = started(sampler)
+    is_found = not sampler.verify().passed
+
+    assert is_found or any(beside(sampler, state, rng).far for _ in range(20))
 
 
 def test_a_square_that_is_left_out_is_seen(monkeypatch):

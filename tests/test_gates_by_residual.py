@@ -11,6 +11,7 @@ from test_loops_of_models import started
 
 import gibbsppl as gp
 from gibbsppl.code import element_loops as written_loops
+from gibbsppl.code.lowering import by_form, kept_sums
 from gibbsppl.derive import conditionals
 from gibbsppl.derive.colours import Chart, OneByOne
 from gibbsppl.runtime.entries import Entries
@@ -104,9 +105,73 @@ def partly_known():
     return model
 
 
+def by_indices(one, other, dims=("i", "j")):
+    """Gates that indices of data show, along dims of the rows and of their sums."""
+
+    def declared():
+        with gp.Model(coords={"i": ROWS, "j": COLUMNS, "a": 3, "b": 4}, name="by indices") as model:
+            design = gp.Data("design", X, dims=("i", "j"))
+            first = gp.Index("first", one, of="a", dims=dims[0])
+            second = gp.Index("second", other, of="b", dims=dims[1])
+            gate = gp.Bernoulli("gate", 0.4, dims=("a", "b"))
+            gp.Normal("y", gp.sum(design * gate[first, second], "j"), tau=0.2, dims="i", observed=Y)
+        return model
+
+    return declared
+
+
+def of_row_and_group():
+    """Each row has gates of its own, each of which a sum shows twice."""
+    return by_indices(np.arange(ROWS) % 3, np.array([0, 0, 1, 1]))()
+
+
+def of_row_and_term():
+    """Each row has gates of its own, one for each term of its sum."""
+    return by_indices(np.arange(ROWS) % 3, np.array([2, 0, 3, 1]))()
+
+
+def of_terms():
+    """Two indices along one dim: no group of one of them says which terms show a gate."""
+    one, other = np.array([0, 1, 0, 2]), np.array([1, 0, 3, 1])
+    return by_indices(one, other, dims=("j", "j"))()
+
+
+def in_part(rows, terms, columns):
+    """Sums over some gates, in rows that see some of them; the others no row sees."""
+    text = f"""
+model {{
+  for (k in {rows}) {{
+    for (i in 1:9) {{ y[k, i] ~ dnorm(inprod(x[i, 1:3], gate[k, {terms}]), 0.2) }}
+  }}
+  for (k in 1:3) {{ for (j in 1:4) {{ gate[k, j] ~ dbern(0.4) }} }}
+}}
+"""
+    seen = np.ma.masked_array(np.stack([Y, -Y, Y[::-1]]), np.zeros((3, ROWS), dtype=bool))
+    first, last = map(int, rows.split(":"))
+    seen[: first - 1] = seen[last:] = np.ma.masked
+    return gp.read_bugs(text, {"x": X[:, :columns], "y": seen})
+
+
+def some_terms():
+    return in_part("1:3", "1:3", 4)
+
+
+def some_columns():
+    """No column of the data is of the gate that no row sees."""
+    return in_part("1:3", "2:4", 3)
+
+
+def some_rows():
+    return in_part("2:3", "1:3", 4)
+
+
+IN_PART = (some_terms, some_columns, some_rows)
+BY_INDICES = (of_row_and_group, of_row_and_term, of_terms)
+FORMS = (regression, logit, loadings, members, tied_before, pairs_before, *BY_INDICES, *IN_PART)
+
 # The models, and whether a residual is kept.
 MODELS = {
-    **dict.fromkeys((regression, logit, loadings, members, tied_before, pairs_before), True),
+    **dict.fromkeys(FORMS, True),
     **dict.fromkeys((two_outputs, partly_known), False),
 }
 
@@ -135,7 +200,7 @@ def test_gates_in_loops_are_those_in_numpy(model):
     sampler = sampled(model)
     state, rng = started(sampler)
 
-    for _ in range(3):
+    for _ in range(6):
         assert beside(sampler, state, rng).far == []
 
 
@@ -165,13 +230,44 @@ def test_a_residual_that_is_not_kept_up_to_date_in_loops_is_seen(model):
     wrong = replace(program, sweep_value=replace(sweep, statements=statements))
     state, rng = started(sampler)
 
-    assert any(beside(sampler, state, rng, wrong).far for _ in range(20))
+    assert any(beside(sampler, state, rng, wrong).far for _ in range(40))
 
 
 def test_a_residual_that_is_not_kept_up_to_date_in_numpy_is_seen(monkeypatch):
     monkeypatch.setattr(Entries, "put", lambda self, values, changed: values.fill(0.5))
 
     assert not gp.compile(regression(), interweave=False).verify().passed
+
+
+@pytest.mark.parametrize(
+    ("of", "wrong", "model"),
+    [
+        ("matches", lambda *_: (), of_row_and_group),
+        ("matches", lambda _, rows: rows.matches[:1], of_terms),
+        ("here", lambda _, rows: rows.here[:0], loadings),
+    ],
+    ids=["rows of other groups", "terms of another gate", "rows of other places"],
+)
+def test_rows_that_do_not_see_a_gate_are_seen_where_they_are_taken(of, wrong, model, monkeypatch):
+    right = by_form.rows_of
+
+    def rows(*given):
+        found = right(*given)
+        return replace(found, **{of: wrong(given, found)})
+
+    monkeypatch.setattr(by_form, "rows_of", rows)
+    sampler = gp.compile(model(), interweave=False)
+    state, rng = started(sampler)
+
+    assert any(beside(sampler, state, rng).far for _ in range(20))
+
+
+def test_gates_that_no_row_sees_are_found_where_rows_are_taken_for_them(monkeypatch):
+    monkeypatch.setattr(kept_sums, "_where_seen", lambda w, rows, places, value, other: value)
+    sampler = gp.compile(some_terms(), interweave=False)
+    state, rng = started(sampler)
+
+    assert any(beside(sampler, state, rng).far for _ in range(20))
 
 
 def only_gates(kernel=None, prior=0.4):

@@ -153,7 +153,7 @@ MODELS = {
     "a number times the form": (pairs(with_a_number), {}, ["v"]),
     "log odds": (pairs(classified), {}, []),
     "elements that are tied besides": (pairs(with_a_tie), {}, []),
-    "a sum of products": (products(), {"blocks": {"u": "elements", "v": "elements"}}, ["u"]),
+    "a sum of products": (products(), {"blocks": {"u": "elements", "v": "elements"}}, ["u", "v"]),
     "a coefficient for all rows": (scaled(), {"blocks": {"v": "elements"}}, ["v"]),
     "names that are taken": (pairs(observed, TAKEN), {"blocks": False}, ["v"]),
     "names that are taken, four a row": (pairs(observed, TAKEN_TOO, 4), {"blocks": False}, ["v"]),

@@ -22,7 +22,7 @@ from gibbsppl.code.numpy_text.axes import named
 from gibbsppl.code.numpy_text.text import tuple_text
 from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Variable
-from gibbsppl.schedule.element_loops import Kept
+from gibbsppl.schedule.kept_sums import Kept
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.mean_loops import ByForm
 

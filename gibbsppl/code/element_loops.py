@@ -110,7 +110,7 @@ def _call_lines(
     lines = ["at = next(calls)", f"now = {own}[at]"]
     if loop.slope.has(loop.own):
         lines.append(f"{at} = entries.spread(now)")
-    sums = [(_at(module, s), local_name(module, s)) for s in loop.sums.values()]
+    sums = [(_at(module, s.symbol), local_name(module, s.symbol)) for s in loop.sums]
     for e, symbol in (*loop.elements.items(), *loop.state.items()):
         name = local_name(module, symbol)
         read = f"entries.spread({name}[at])" if e in loop.elements else f"entries.of({name})"
@@ -144,9 +144,8 @@ def _call_lines(
         f"entries.put({form}, form_at)",
     ]
     more = []
-    for expr, (there, name) in () if loop.rest else zip(loop.sums, sums, strict=True):
-        change = _text(module, loop, loop.changes[expr])
-        times = "" if loop.changes[expr] == 1 else f"{change} * "
+    for s, (there, name) in () if loop.rest else zip(loop.sums, sums, strict=True):
+        times = "" if s.weight == 1 else f"{_text(module, loop, s.weight)} * "
         more += [f"{there} += {times}change", f"entries.put({name}, {there})"]
     if more:
         lines.append("if not entries.is_last:  # (else nothing reads them any more)")
@@ -205,7 +204,7 @@ def _text(module: Module, loop: ElementLoop, expr: Expr) -> str:
     shared = shared_symbols(loop)
     by_row = set(loop.rows.values()) - set(shared)
     codes = {s: local_name(module, s) for s in (loop.own, *loop.data.values(), *shared)}
-    kept = (*loop.sums.values(), *loop.elements.values(), *loop.state.values())
+    kept = (*(s.symbol for s in loop.sums), *loop.elements.values(), *loop.state.values())
     codes |= {s: _at(module, s) for s in kept}
     codes |= {s: f"entries.read({local_name(module, s)})" for s in by_row}
     symbols = {s: sp.Symbol(code) for s, code in codes.items()}
@@ -229,9 +228,9 @@ def prior_lines(writer: Writer, step: FamilyDraw, loop: ByForm) -> list[str]:
 def _sums(module: Module, writer: Writer, loop: ElementLoop) -> list[str]:
     """Lines that compute the sums, before any element of the column is drawn."""
     lines: list[str] = []
-    for expr, symbol in () if loop.rest else loop.sums.items():
-        code, _ = rows_text(writer, loop, in_column(loop, expr), spread=True)
-        lines.append(f"{local_name(module, symbol)} = runtime.owned({code})")
+    for s in () if loop.rest else loop.sums:
+        code, _ = rows_text(writer, loop, in_column(loop, s.kept.form), spread=True)
+        lines.append(f"{local_name(module, s.symbol)} = runtime.owned({code})")
     return lines
 
 
@@ -244,10 +243,10 @@ def _rests(module: Module, step: FamilyDraw, loop: ElementLoop) -> tuple[list[st
     star = loop.inner[0].dim
     row, tables = loop.form.over[0].dim, dict[Expr, str]()
     lines, more = [], dict[str, Variable]()
-    for expr, symbol in loop.sums.items():
-        assert isinstance(expr, Over)
-        (dim,) = expr.bound
-        whole = substitute(in_column(loop, expr.body), {dim: star})
+    for s in loop.sums:
+        assert isinstance(s.kept.form, Over)
+        (dim,) = s.kept.form.bound
+        whole = substitute(in_column(loop, s.kept.form.body), {dim: star})
         parts = _data_parts(whole, {r.dim for r in (*loop.form.over, *loop.inner)})
         for part in parts:
             if part not in tables:
@@ -258,7 +257,7 @@ def _rests(module: Module, step: FamilyDraw, loop: ElementLoop) -> tuple[list[st
         writer = column_writer(module, step, loop, more)
         writer.aliases |= {f"·{local}": local for local in tables.values()}
         text = writer.write(Over(whole.xreplace(read), star))
-        lines.append(f"{_at(module, symbol)} = {text.code}")
+        lines.append(f"{_at(module, s.symbol)} = {text.code}")
     named = {}
     for part, local in tables.items():
 

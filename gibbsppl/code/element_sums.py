@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, substitute
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.lines import indented
 from gibbsppl.code.module import Module
 from gibbsppl.code.numpy_text.statements import parameter_part
@@ -16,7 +17,8 @@ from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import positions_name
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.model.graph import Variable
-from gibbsppl.schedule.element_sums import ElementSum, SumLoop, sum_loop
+from gibbsppl.schedule.element_sums import SumLoop, sum_loop
+from gibbsppl.schedule.kept_sums import KeptSum
 from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 
@@ -36,15 +38,18 @@ def name_by_sums(module: Module, step: LabelDraw) -> str:
 def by_sums(module: Module, step: LabelDraw, loop: SumLoop) -> str:
     """The generator: for each label where it is, and its log weights."""
     work = _Work.of(module, step, loop)
-    body = [f"{work.local(s.place)} = {work.by_row(s, s.whole)}" for s in loop.sums]
+    every = [s.kept for s in loop.sums]
+    body = [f"{work.local(k.leaf)} = {work.by_row(k.form, k.over)}" for k in every]
     inside = [f"{', '.join(map(work.local, work.at.values()))}, = at"]
     inside.append(f"{work.local(work.before)} = {work.written(loop.element)}")
-    weighted = [s for s in loop.sums if s.weight != 1]
-    inside += [f"{work.local(s.weight_at)} = {work.by_row(s, s.weight)}" for s in weighted]
+    for s in loop.sums:
+        if isinstance(s.weight_at, Leaf):
+            weight = work.by_row(s.weight_by_row, s.across)
+            inside.append(f"{work.local(s.weight_at)} = {weight}")
     inside += parameter_part(work.writer, "log_weights", work.weights, full=True).lines(work.writer)
     inside.append("yield at, (log_weights,)")
     inside.append(f"if {work.written(loop.element)} != {work.local(work.before)}:")
-    moved = [f"{work.local(s.place)} += {work.by_row(s, work.moved(s))}" for s in loop.sums]
+    moved = [f"{work.place(s)} += {work.by_row(work.moved(s), s.across)}" for s in loop.sums]
     inside += indented(moved)
     positions = work.writer.constant(positions_name(module, step))
     body += [f"for at in {positions}:", *indented(inside)]
@@ -69,8 +74,8 @@ class _Work:
         axes = loop.element.own_dims
         at: dict[Expr, Leaf] = {d: Leaf(Array(f"·{d} of {step.name}", integer=True)) for d in axes}
         before = Leaf(Array(f"·{step.name} before", real=True))
-        own = {x.array.name: x for s in loop.sums for x in (s.place, s.weight_at)}
-        more = {n: Variable(n, x.own_dims, "random") for n, x in own.items()}
+        own = (x for s in loop.sums for x in (s.kept.leaf, s.weight_at) if isinstance(x, Leaf))
+        more = {x.array.name: Variable(x.array.name, x.own_dims, "random") for x in own}
         numbers = (x.array.name for x in (before, *at.values()))
         more |= {n: Variable(n, (), "random", integer=True) for n in numbers}
         writer = module.writer({LABEL: len(step.labels)}, more=more)
@@ -82,28 +87,30 @@ class _Work:
         """The local name of an array."""
         return self.module.names.of(leaf.array.name)
 
-    def placed(self, expr: Expr) -> Expr:
-        """An expression at the element at work."""
-        whole = {s.weight_at: s.weight for s in self.loop.sums if s.weight == 1}
-        return substitute(expr.xreplace(whole), self.at)
-
     def written(self, expr: Expr) -> str:
         """The text of a number at the element at work."""
-        return self.writer.write(self.placed(expr)).code
+        return self.writer.write(substitute(expr, self.at)).code
 
-    def by_row(self, s: ElementSum, expr: Expr) -> str:
-        """The text of a value at all positions of a sum."""
-        with self.writer.arranged(s.dims):
-            return self.writer.full(self.writer.write(self.placed(expr)), s.dims)
+    def by_row(self, expr: Expr, over: tuple[Range, ...]) -> str:
+        """The text of a value at all positions of ranges, the element's along other axes."""
+        dims = tuple(r.dim for r in over)
+        placed = substitute(expr, {d: i for d, i in self.at.items() if d not in dims})
+        with self.writer.arranged(dims):
+            return self.writer.full(self.writer.write(placed), dims)
 
-    def moved(self, s: ElementSum) -> Expr:
+    def place(self, s: KeptSum) -> str:
+        """The text of the part of a sum that the element at work may be in."""
+        own = [":" if r in s.across else self.local(self.at[r.dim]) for r in s.kept.over]
+        place = self.local(s.kept.leaf)
+        return place if s.across == s.kept.over else f"{place}[{', '.join(own)}]"
+
+    def moved(self, s: KeptSum) -> Expr:
         """What the label that has been drawn changes a sum by."""
         return s.weight_at * s.change(self.loop.element, self.before)
 
     @property
     def weights(self) -> NaturalParameter:
         """The log weights of the element at work."""
-        found = (
-            replace(c, value=self.placed(c.value), place=c.place[:1]) for c in self.loop.terms
-        )
-        return NaturalParameter(LABEL, (LABEL,), tuple(found))
+        values = ((c, substitute(c.value, self.at)) for c in self.loop.terms)
+        found = tuple(replace(c, value=value, place=c.place[:1]) for c, value in values)
+        return NaturalParameter(LABEL, (LABEL,), found)

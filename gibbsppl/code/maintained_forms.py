@@ -31,11 +31,11 @@ from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
-    Kept,
     is_carried,
     moved_by,
     reading_kept,
 )
+from gibbsppl.schedule.kept_sums import Kept
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.mean_loops import ByForm
 from gibbsppl.schedule.parameters import NaturalParameter

@@ -20,7 +20,8 @@ from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.deferral import deferred
-from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
+from gibbsppl.schedule.element_loops import ElementLoop, element_loop, kept_forms
+from gibbsppl.schedule.kept_sums import Kept
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.staleness import carried
 from gibbsppl.schedule.steps import Step

@@ -9,8 +9,9 @@
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked
   for), `composed` (several steps by one kernel), `blocks`, `scanning` (random, symmetric)
 - `choices`: what else there was, with costs and mixing
-- `element_loops` keep residuals up to date, `element_sums` any sums over elements, `mean_loops`
-  those of means; `moved_entries`: what changes with two entries of a value
+- `kept_sums`: values by row that draws of elements keep up to date, and which rows see an element;
+  `element_loops` read residuals, `element_sums` any sums over elements, `mean_loops` those of
+  means, `moved_entries` what changes with two entries of a value
 - `staleness`: no step reads what is stale; `deferral`: steps that only records need
 - `densities`: parts of the log densities that steps draw from; the checks compare these
 """

@@ -16,7 +16,7 @@ from math import prod
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range, bounded, fresh
 from gibbsppl.derive.colours import Chart
@@ -27,6 +27,7 @@ from gibbsppl.derive.multilinear_forms import Entry, LinearForm, form_pieces, sl
 from gibbsppl.derive.readings import alpha
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.elements import idempotent
+from gibbsppl.schedule.kept_sums import Kept, KeptSum, Rows, UnsuitedError, rows_that_see
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step
@@ -37,48 +38,27 @@ MOST_POSITIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The maintained value of a form: a named array of the state, with the axes of the factor."""
-
-    name: str
-    factor: str
-    over: tuple[Range, ...]
-    form: Expr
-
-    @property
-    def leaf(self) -> Leaf:
-        """The value, at the dims of the factor."""
-        return Leaf(Array(self.name, real=True), *(r.dim for r in self.over))
-
-    @property
-    def read(self) -> set[str]:
-        """The arrays that the form reads."""
-        return {leaf.array.name for leaf in self.form.atoms(Leaf)}
-
-
-@dataclass(frozen=True, slots=True)
 class ElementLoop:
     """The draws of a step's elements, with shared values kept up to date.
 
-    ``slope`` is a function of the symbols of ``own`` (the element), ``sums``, ``data`` (values by
-    entry), ``rows`` (values by row), ``elements`` (values of the state by element, given at the
-    axes of the array) and ``state`` (others of the state, by entry); ``changes`` is the slope of
-    each sum. All colours are gone through at each position along the ``outer`` axes. ``rest``: the
-    symbols of sums stand for sums without the element's own position, computed for each entry: less
-    work than to maintain the sums where a row has few positions.
+    ``slope`` and the weights of ``sums`` are functions of the symbols of ``own`` (the element), of
+    the sums, of ``data`` (values by entry), ``rows`` (values by row), ``elements`` (values of the
+    state by element, given at the axes of the array) and ``state`` (others of the state, by entry).
+    All colours are gone through at each position along the ``outer`` axes. ``rest``: the symbols of
+    sums stand for sums without the element's own position, computed for each entry: less work than
+    to maintain the sums where a row has few positions.
     """
 
     form: LinearForm
     entry: Entry
     outer: tuple[int, ...]
     own: sp.Symbol
-    sums: dict[Expr, sp.Symbol] = field(default_factory=dict)
+    sums: tuple[KeptSum, ...] = ()
     data: dict[Expr, sp.Symbol] = field(default_factory=dict)
     rows: dict[Expr, sp.Symbol] = field(default_factory=dict)
     elements: dict[Expr, sp.Symbol] = field(default_factory=dict)
     state: dict[Expr, sp.Symbol] = field(default_factory=dict)
     slope: Expr = sp.S.Zero
-    changes: dict[Expr, Expr] = field(default_factory=dict)
     rest: bool = False
 
     @property
@@ -102,10 +82,6 @@ def is_tied_otherwise(step: FamilyDraw, form: LinearForm) -> bool:
     """Whether elements are tied by other factors as well as by a form."""
     rest = (c for p in step.parameters for c in others_of(p, form).contributions)
     return any(mentions(c.value, step.variables) for c in rest)
-
-
-class UnsuitedError(Exception):
-    """Raised where an expression is not made of values that can be kept up to date."""
 
 
 def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
@@ -166,6 +142,15 @@ def inner_of(entry: Entry, outer: tuple[int, ...]) -> tuple[Range, ...]:
     return tuple(r for r in entry.ranges if r.dim not in along)
 
 
+def rows_of(
+    form: LinearForm, entry: Entry, outer: tuple[int, ...], dims: tuple[Dim, ...]
+) -> Rows:
+    """The rows of a form that see an element, each at one of its entries; of one outer position."""
+    read = enumerate(zip(entry.view.read, dims, strict=True))
+    places = (place for a, place in read if a not in outer)
+    return rows_that_see((*form.over, *inner_of(entry, outer)), places)
+
+
 def _is_of(conditional: Conditional, form: LinearForm) -> bool:
     """Whether a factor's pieces are those of its form (those of an expected form may be more)."""
     found = defaultdict[Expr, Expr](lambda: sp.S.Zero)
@@ -197,6 +182,7 @@ class _Maker:
         self.target, self.is_data = entry.view.array.name, data_only(graph.random)
         self.axes = graph.variables[self.target].dims
         self.found = ElementLoop(form, entry, outer, sp.Symbol(f"{self.target}_at", real=True))
+        self.sums: dict[Expr, sp.Symbol] = {}
         self.over = {r.dim for r in form.over}
         self.inner = {r.dim for r in self.found.inner}
         self.outer = {entry.view.indices[a] for a in outer}
@@ -208,31 +194,35 @@ class _Maker:
         for e in (found.form.constant, found.form.curvature):
             if not dims_of(e) <= self.over:
                 raise UnsuitedError
-        changes = {e: self._written(slope_in(e, found.entry)) for e in list(found.sums)}
-        if any(c.has(found.own, *found.sums.values()) for c in changes.values()):
+        weights = {e: self._written(slope_in(e, found.entry)) for e in list(self.sums)}
+        if any(c.has(found.own, *self.sums.values()) for c in weights.values()):
             raise UnsuitedError
+        over, rows = found.form.over, rows_of(found.form, found.entry, found.outer, self.axes)
+        sums = tuple(
+            KeptSum(Kept(str(s), over, e), rows, weights[e]) for e, s in self.sums.items()
+        )
         if self._is_short():
-            others = {s: s + changes[e] * found.own for e, s in found.sums.items()}
+            others = {s.symbol: s.symbol + s.weight * found.own for s in sums}
             without = multiplied_out(slope.xreplace(others))
             if not without.has(found.own):
-                names = {s: str(s).replace("_sum", "_rest") for s in found.sums.values()}
-                told = {s: sp.Symbol(n, real=True) for s, n in names.items()}
-                sums = {e: told[s] for e, s in found.sums.items()}
-                slope = without.xreplace(told)
-                return replace(found, sums=sums, slope=slope, changes=changes, rest=True)
-        return replace(found, slope=slope, changes=changes)
+                names = (s.kept.name.replace("_sum", "_rest") for s in sums)
+                named = [replace(s.kept, name=n) for s, n in zip(sums, names, strict=True)]
+                rests = tuple(replace(s, kept=k) for s, k in zip(sums, named, strict=True))
+                told = {s.symbol: r.symbol for s, r in zip(sums, rests, strict=True)}
+                return replace(found, sums=rests, slope=without.xreplace(told), rest=True)
+        return replace(found, slope=slope, sums=sums)
 
     def _is_short(self) -> bool:
         """Whether a row has so few positions that sums are computed for each entry, not kept."""
         found = self.found
-        if len(found.inner) != 1 or len(found.inner[0]) > MOST_POSITIONS or not found.sums:
+        if len(found.inner) != 1 or len(found.inner[0]) > MOST_POSITIONS or not self.sums:
             return False
         return all(
             isinstance(e, Over)
             and root_of(e.bound[0]) == root_of(found.inner[0].dim)
             and is_linear(e, (self.target,))
             and all(leaf.array.name == self.target or self.is_data(leaf) for leaf in e.atoms(Leaf))
-            for e in found.sums
+            for e in self.sums
         )
 
     def _written(self, expr: Expr) -> Expr:
@@ -280,7 +270,7 @@ class _Maker:
             dims_of(leaf) & self.outer for leaf in others
         ):
             raise UnsuitedError
-        return self._symbol(self.found.sums, expr, "sum")
+        return self._symbol(self.sums, expr, "sum")
 
     def _symbol(self, among: dict[Expr, sp.Symbol], expr: Expr, kind: str) -> sp.Symbol:
         if expr not in among:
@@ -302,7 +292,7 @@ def kept_forms(schedule: Schedule) -> tuple[Kept, ...]:
         if loop is not None and loop.form.form not in found:
             names = {k.name for k in found.values()}
             name = fresh(f"{loop.form.factor}_form", taken | names)
-            found[loop.form.form] = Kept(name, loop.form.factor, loop.form.over, loop.form.form)
+            found[loop.form.form] = Kept(name, loop.form.over, loop.form.form, loop.form.factor)
     return tuple(found.values())
 
 

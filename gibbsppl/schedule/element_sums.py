@@ -27,49 +27,23 @@ from gibbsppl.algebra.expressions import (
     Leaf,
     Over,
     dims_of,
-    leaves_of,
     mentions,
     renamed_apart,
-    substitute,
 )
-from gibbsppl.algebra.functions import Equals, Where
-from gibbsppl.algebra.ranges import Range, range_of, size_of
+from gibbsppl.algebra.functions import Where
+from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Recursion
-from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
 from gibbsppl.derive.multilinear_forms import degree_of
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.element_loops import UnsuitedError
+from gibbsppl.schedule.kept_sums import KeptSum, UnsuitedError, kept_sum
 from gibbsppl.schedule.kinds import DensityDraw, LabelDraw
 
 # Terms that are polynomials of a change are taken apart by its powers, up to the square.
 MOST_POWERS = 2
-# The value of the element that a sum is about, in what the element adds to the sum.
-VALUE = Array("·value")[()]
 # The value of an element at which its log density is evaluated.
 CANDIDATE = Array("·candidate")[()]
-
-
-@dataclass(frozen=True, slots=True)
-class ElementSum:
-    """A sum over the elements of an array at each position of ``dims``.
-
-    The element at the axes of the array adds ``weight`` times ``term``, a function of `VALUE`.
-    ``place`` and ``weight_at`` are the elements of arrays that have the sum, and the weight, of
-    each row.
-    """
-
-    whole: Expr
-    dims: tuple[Dim, ...]
-    weight: Expr
-    term: Expr
-    place: Leaf
-    weight_at: Leaf
-
-    def change(self, new: Expr, old: Expr) -> Expr:
-        """The change of what an element adds, before it is weighted."""
-        return self.term.xreplace({VALUE: new}) - self.term.xreplace({VALUE: old})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +54,7 @@ class SumLoop:
     `CANDIDATE`.
     """
 
-    sums: tuple[ElementSum, ...]
+    sums: tuple[KeptSum, ...]
     terms: tuple[Contribution, ...]
     element: Leaf
 
@@ -95,18 +69,21 @@ def sum_loop(step: LabelDraw | DensityDraw, graph: Graph) -> SumLoop | None:
     if isinstance(step, DensityDraw):
         if step.place.array != array or step.parameters:
             return None
-        terms, sizes = tuple(_with_candidate(c, element) for c in step.terms), graph.sizes
+        # (sums over all elements bind the dims of the array)
+        terms = tuple(replace(c, value=renamed_apart(c.value, axes)) for c in step.terms)
+        reader = _Reader(element, CANDIDATE, graph.sizes)
     else:
         (weights,) = step.plain_parameters
-        terms, sizes = weights.contributions, {**graph.sizes, LABEL: len(step.labels)}
-    reader = _Reader(graph, element, sizes)
+        label, sizes = LABEL + step.labels.start, {**graph.sizes, LABEL: len(step.labels)}
+        terms = tuple(_of_current(c, element, label) for c in weights.contributions)
+        reader = _Reader(element, label, sizes)
     try:
         values = [reader.read(c.value) for c in terms]
     except UnsuitedError:
         return None
-    if not reader.sums or not all(c.is_everywhere(sizes) for c in terms):
+    if not reader.sums or not all(c.is_everywhere(reader.sizes) for c in terms):
         return None
-    places = {s.place for s in reader.sums}
+    places = {s.kept.leaf for s in reader.sums}
     if any(_has_bare(v, places, sp.log) or _has_bare(v, places, sp.Pow) for v in values):
         return None  # (where a large element leaves, the digits of the others are lost)
     pairs = zip(terms, values, strict=True)
@@ -127,44 +104,47 @@ def _has_bare(expr: Expr, places: Collection[Expr], kind: type[Expr]) -> bool:
     return any(bare(base) for base, *power in found if not any(p.is_nonnegative for p in power))
 
 
-def _with_candidate(term: Contribution, element: Leaf) -> Contribution:
-    """A term of all elements, in which the one at work is the candidate."""
-    # (sums over all elements bind the dims of the array)
-    value = renamed_apart(term.value, element.own_dims)
-    chosen: dict[Expr, Expr] = {}
-    for leaf in leaves_of(value, (element.array.name,)):
-        pairs = zip(leaf.indices, element.indices, strict=True)
-        same = Mul(*(Equals(i, axis) for i, axis in pairs))
-        chosen[leaf] = Where(same, CANDIDATE, leaf)
-    return replace(term, value=value.xreplace(chosen))
+def _of_current(term: Contribution, element: Leaf, label: Expr) -> Contribution:
+    """A term of log weights in which all elements, the one at work too, are the current ones.
+
+    (Where an element under a sum is the one at work, it has the label in its place.)
+    """
+    current: dict[Expr, Expr] = {}
+    for choice in term.value.atoms(Where):
+        _, new, old = choice.args
+        if new == label and isinstance(old, Leaf) and old.array == element.array:
+            current[choice] = old
+    return replace(term, value=term.value.xreplace(current))
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads log weights in which the label of an element stands among those of others.
+    """Reads terms in which an element has a ``new`` value, with the current ones of others in sums.
 
     ``changes`` are the changes of what the element adds to each sum, by what stands for them.
     """
 
-    graph: Graph
     element: Leaf
+    new: Expr
     sizes: Mapping[Dim, int]
-    sums: list[ElementSum] = field(default_factory=list)
+    sums: list[KeptSum] = field(default_factory=list)
     changes: dict[Leaf, Expr] = field(default_factory=dict)
 
     @property
     def target(self) -> tuple[str, ...]:
-        """The array of the labels."""
+        """The array of the elements."""
         return (self.element.array.name,)
 
     def read(self, expr: Expr, rows: tuple[Range, ...] = ()) -> Expr:
-        """An expression that reads sums of current labels, and the element's own."""
+        """An expression that reads sums of current elements, and the element's own."""
         if not mentions(expr, self.target):
             return expr
+        if expr == self.element:
+            return self.new
         if isinstance(expr, Leaf | Recursion):
             raise UnsuitedError
         if isinstance(expr, Over):
-            found = self._of_labels(expr, rows)
+            found = self._of_elements(expr, rows)
             if found is not None:
                 return found
             inside = (*rows, range_of(expr, self.sizes))
@@ -172,77 +152,29 @@ class _Reader:
         args = (self.read(a, rows) if isinstance(a, sp.Expr) else a for a in expr.args)
         return expr.func(*args)
 
-    def _of_labels(self, whole: Over, rows: tuple[Range, ...]) -> Expr | None:
-        """A sum over labels as that of the current ones, and what the element's changes it by."""
-        choices = {e for e in whole.atoms(Where) if mentions(e, self.target)}
-        body, sums = _unnested(whole)
-        if len(choices) != 1 or any(mentions(e, self.target) for e in body.atoms(Over)):
+    def _of_elements(self, whole: Over, rows: tuple[Range, ...]) -> Expr | None:
+        """A sum over elements as that of the current ones, and what the element's changes it by."""
+        try:
+            found = self._noted(whole, rows)
+        except UnsuitedError:  # (a sum over rows, maybe)
             return None
-        (choice,) = choices
-        match, new, old = choice.args
-        matches = Mul.make_args(match)
-        if whole.bound[0] not in dims_of(match):
-            return None
-        places = [m.args[1] if isinstance(m, Equals) else None for m in matches]
-        if not set(places) <= {*self.element.indices} or leaves_of(body, self.target) != {old}:
-            raise UnsuitedError
-        (read,) = leaves_of(body, self.target)
-        here = {m.args[0]: m.args[1] for m in matches if isinstance(m.args[0], Dim)}
-        # (a sum over a part alone sees the elements of the part)
-        whole_axes = (r for r in sums if r.dim in here and self._is_whole(r, here[r.dim]))
-        own = {r.dim: here[r.dim] for r in whole_axes}
-        # (all that the sum reads of the element: an index may be that of the row, without a match)
-        pairs = zip(read.indices, self.element.indices, strict=True)
-        seen = (Equals(i, axis) for i, axis in pairs if i not in own)
-        gained = Mul(body.xreplace({choice: VALUE}), *seen)
-        left = tuple(r for r in sums if r.dim not in own)
-        found = self._noted(whole.xreplace({choice: old}), substitute(gained, own), left, rows)
-        change = found.change(new, self.element)
-        if dims_of(change) & set(found.dims):
-            return found.place + found.weight_at * change
+        change = found.change(self.new, self.element)
+        if dims_of(change) & {r.dim for r in found.across}:
+            return found.kept.leaf + found.weight_at * change
         mark = Leaf(Array(f"·change {self.sums.index(found)}"))
         self.changes[mark] = change
-        return found.place + found.weight_at * mark
+        return found.kept.leaf + found.weight_at * mark
 
-    def _is_whole(self, r: Range, axis: Expr) -> bool:
-        """Whether a range is all of an axis."""
-        return isinstance(axis, Dim) and (r.start, len(r)) == (0, size_of(axis, self.sizes))
-
-    def _noted(
-        self, whole: Expr, gained: Expr, left: tuple[Range, ...], rows: tuple[Range, ...]
-    ) -> ElementSum:
-        """A sum, noted once, with what the element adds to it, summed over the ranges ``left``."""
-        known = next((s for s in self.sums if s.whole == whole), None)
+    def _noted(self, whole: Over, rows: tuple[Range, ...]) -> KeptSum:
+        """A sum, noted once."""
+        known = next((s for s in self.sums if s.kept.form == whole), None)
         if known is not None:
             return known
-        shown = tuple(r for r in rows if r.dim in dims_of(whole))
-        dims = tuple(r.dim for r in shown)
-        # (an element's weights in later elements take as long as all of these anew)
-        in_part = any(len(r) < size_of(r.dim, self.sizes) for r in shown)
-        if whole.has(Recursion) or dims_of(whole) != set(dims) or in_part:
-            raise UnsuitedError
-        held = [f for f in Mul.make_args(gained) if f.has(VALUE)]
-        if any(dims_of(f) & {r.dim for r in left} for f in held):
-            raise UnsuitedError
-        if any(may_be_infinite(f) for f in held):
-            raise UnsuitedError  # (what is infinite cannot be taken out of a sum again)
-        weight = Mul(*(f for f in Mul.make_args(gained) if f not in held))
-        for r in reversed(left):
-            weight = Over(weight, r.dim, r.start, r.stop)
-        n, (name,) = len(self.sums), self.target
-        place, at = (Leaf(Array(f"·{what} {n} of {name}"), *dims) for what in ("sum", "weight"))
-        self.sums.append(ElementSum(whole, dims, weight, Mul(*held), place, at))
-        return self.sums[-1]
-
-
-def _unnested(whole: Over) -> tuple[Expr, tuple[Range, ...]]:
-    """The body of sums of sums, and the ranges of these."""
-    ranges, expr = list[Range](), whole.func(*whole.args)
-    while isinstance(expr, Over):
-        start, stop = expr.args[2:]
-        ranges.append(Range(expr.bound[0], int(start), int(stop)))
-        expr = expr.body
-    return expr, tuple(ranges)
+        name = f"·sum {len(self.sums)} of {self.element.array.name}"
+        axes = (Range(d, 0, self.sizes[d]) for d in self.element.own_dims)
+        found = kept_sum(name, whole, self.element, (*axes, *rows), self.sizes)
+        self.sums.append(found)
+        return found
 
 
 def _by_powers(body: Expr, whole: Over, changes: Mapping[Leaf, Expr]) -> Expr:

@@ -22,12 +22,12 @@ from gibbsppl.derive.multilinear_forms import Entry, LinearForm
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
-    UnsuitedError,
     by_parts,
     inner_of,
     is_whole_power,
     outer_of,
 )
+from gibbsppl.schedule.kept_sums import UnsuitedError
 from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.moments import Moment
 from gibbsppl.schedule.steps import Step

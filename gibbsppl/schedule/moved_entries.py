@@ -10,18 +10,16 @@ made anew in each sweep; in between, one that falls by a factor loses as many of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import sympy as sp
 from sympy import Mul
 
-from gibbsppl.algebra.copies import copy_of
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, leaves_of, mentions
-from gibbsppl.algebra.ranges import Range, fresh, ranges_of, size_of
+from gibbsppl.algebra.copies import copies_of, copy_of
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, leaves_of, mentions
+from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.algebra.rounding import may_be_infinite
-from gibbsppl.derive.conflicts import seen_in
 from gibbsppl.derive.contractions import Contribution, data_only, pull_back
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.model.graph import Graph
@@ -29,7 +27,7 @@ from gibbsppl.pieces.dependence import is_separable
 from gibbsppl.pieces.split import Piece, prepared, views_of
 from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.contributions import Contributions
-from gibbsppl.schedule.element_loops import is_linear
+from gibbsppl.schedule.kept_sums import VALUE, KeptSum, UnsuitedError, kept_sum
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.terms_by_element import terms_of
@@ -55,31 +53,11 @@ class ProductOfEntries:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSum:
-    """A sum over the entries of a value, linear in them: a named array, and the sum as it is.
-
-    ``slope`` is the coefficient of the entry at ``entry``; ``rows`` says which value it is of.
-    """
-
-    name: str
-    dims: tuple[Dim, ...]
-    total: Over
-    slope: Expr
-    entry: Dim
-    rows: tuple[Expr, ...]
-
-    @property
-    def leaf(self) -> Leaf:
-        """The sum, at its dims."""
-        return Leaf(Array(self.name, real=True), *self.dims)
-
-
-@dataclass(frozen=True, slots=True)
 class EntryTerms:
     """The terms of the log density of a value that moves by two entries.
 
     ``parameters`` and ``entries`` are of single entries; ``products`` of two; ``rows`` of the whole
-    value, by the sums that are ``kept``.
+    value, by the sums that are ``kept``: of these, ``axes`` are those of the array.
     """
 
     parameters: tuple[NaturalParameter, ...] = ()
@@ -87,6 +65,7 @@ class EntryTerms:
     products: tuple[ProductOfEntries, ...] = ()
     kept: tuple[KeptSum, ...] = ()
     rows: tuple[Contribution, ...] = ()
+    axes: tuple[Dim, ...] = ()
 
 
 def terms_of_entries(step: DensityDraw, graph: Graph) -> EntryTerms:
@@ -106,8 +85,10 @@ def terms_of_entries(step: DensityDraw, graph: Graph) -> EntryTerms:
     assert isinstance(refusal, NotConjugate), f"{step.name}: values with tied entries are moved"
     alone = replace(refusal, elements=False, pieces=tuple(single))
     parameters, more = Contributions(graph).log_density(alone, step.statement.target, step.region)
-    kept, rows = _by_sums(rest, step, graph)
-    return EntryTerms(parameters, (*more, *entries), tuple(products), kept, rows)
+    element = _apart(rest, step, graph)
+    kept, rows = _by_sums(rest, step, graph, element)
+    every = (*more, *entries)
+    return EntryTerms(parameters, every, tuple(products), kept, rows, element.own_dims)
 
 
 def _not_opened(pieces: Sequence[Piece], step: DensityDraw, graph: Graph) -> Iterator[Piece]:
@@ -168,89 +149,66 @@ def _last(step: DensityDraw) -> Range:
     return last
 
 
+def _apart(pieces: Iterable[Piece], step: DensityDraw, graph: Graph) -> Leaf:
+    """The element at axes that are no dims of pieces."""
+    every = (e for p in pieces for e in sp.preorder_traversal(p.value) if isinstance(e, Dim))
+    array = step.statement.target.array
+    axes = graph.variables[array.name].dims
+    return Leaf(array, *copies_of(axes, {*graph.sizes, *every}).values())
+
+
 def _by_sums(
-    pieces: Iterable[Piece], step: DensityDraw, graph: Graph
+    pieces: Iterable[Piece], step: DensityDraw, graph: Graph, element: Leaf
 ) -> tuple[tuple[KeptSum, ...], tuple[Contribution, ...]]:
     """The sums that are kept, and the terms of whole values, which read them where they can."""
-    kept, rows = dict[Expr, KeptSum](), list[Contribution]()
+    kept, rows = list[KeptSum](), list[Contribution]()
     for piece in pieces:
-        sums = _kept_in(piece, step, graph, kept)
-        arrays = {k.name: k.dims for k in sums.values()}
-        names: dict[Expr, Expr] = {t: k.leaf for t, k in sums.items()}
-        written = partial(_written, names)
-        named = terms_of((piece,), step, graph, step.tied, written, arrays)
+        sums = _kept_in(piece, step, graph, element, kept)
+        own = {k.kept.form: k.kept.leaf for k in sums}
+        named = terms_of((piece,), step, graph, step.tied, own)
         assert named is not None, f"{step.name}: values that have colours have terms"
         if any(mentions(c.value, step.variables) for c in named):
             named = terms_of((piece,), step, graph, step.tied) or ()
         else:
-            kept |= sums
+            kept += (k for k in sums if k not in kept)
         rows += named
-    return tuple(kept.values()), tuple(rows)
-
-
-def _written(names: Mapping[Expr, Expr], value: Expr) -> Expr:
-    """A value in terms of sums by name."""
-    return value.xreplace(names)
+    return tuple(kept), tuple(rows)
 
 
 def _kept_in(
-    piece: Piece, step: DensityDraw, graph: Graph, known: Mapping[Expr, KeptSum]
-) -> dict[Expr, KeptSum]:
-    """The sums of a piece that may be kept: of a piece that sees one value, at each position."""
-    is_data = data_only(graph.random, graph)
-    seen = seen_in(piece, is_data, graph.sizes, step.tied)
-    if len(seen) != 1 or seen[0].inner:
-        return {}
-    found = dict[Expr, KeptSum]()
-    for total in _sums(piece.value, step.variables[0]):
-        taken = (k.name for k in (*known.values(), *found.values()))
-        kept = known.get(total) or _kept(total, step, graph, taken)
-        if kept is not None and kept.rows == seen[0].view.indices:
-            found[total] = kept
+    piece: Piece, step: DensityDraw, graph: Graph, element: Leaf, known: Sequence[KeptSum]
+) -> list[KeptSum]:
+    """The sums of a piece that may be kept: of a piece that sees one value, over its entries."""
+    values, found = {v.indices[:-1] for v in piece.views}, list[KeptSum]()
+    *batch, entry = element.own_dims
+    for whole in _sums(piece.value, step.variables[0]) if len(values) == 1 else ():
+        name = f"·sum {len(known) + len(found)} of {step.variables[0]}"
+        try:
+            made = kept_sum(name, whole, element, tuple(_over(piece, whole, graph)), graph.sizes)
+        except UnsuitedError:
+            continue
+        read = {axis: i for i, axis in (*made.rows.here, *made.rows.matches)}
+        if made.term == VALUE and {tuple(map(read.get, batch))} == values and entry not in read:
+            same = (k for k in known if (k.kept.form, k.rows) == (made.kept.form, made.rows))
+            found.append(next(same, made))
     return found
 
 
 def _sums(expr: Expr, array: str) -> list[Over]:
-    """The largest sums in an expression that are linear in the elements of an array."""
-    if isinstance(expr, Over) and is_linear(expr, (array,)):
-        return [expr]
+    """The largest sums in an expression over the entries of values, one after the other."""
+    if isinstance(expr, Over):
+        leaves = leaves_of(expr.body, (array,))
+        if any(leaf.indices[-1] in expr.bound for leaf in leaves):
+            return [expr]
     return [t for a in expr.args for t in _sums(a, array)] if mentions(expr, (array,)) else []
 
 
-def _kept(
-    total: Over, step: DensityDraw, graph: Graph, names: Iterable[str]
-) -> KeptSum | None:
-    """The sum over all entries of one value as one that is kept; None for other sums."""
-    leaves, sizes = list(leaves_of(total.body, step.variables)), graph.sizes
-    (r, *others) = ranges_of(total, sizes)
-    if len(leaves) != 1 or others or (r.start, len(r)) != (0, len(_last(step))):
-        return None
-    (leaf,) = leaves
-    *rows, entry = leaf.indices
-    dims = tuple(sorted(dims_of(total), key=str))
-    is_plain = all(isinstance(i, Dim) or _is_index(i, graph) for i in rows)
-    is_plain = is_plain and len({*rows}) == len(rows)  # (no value at two equal positions)
-    read = (x for x in total.atoms(Leaf) if x.array.name in graph.variables)
-    places = (
-        (i, d)
-        for x in read
-        for i, d in zip(x.indices, graph.variables[x.array.name].dims, strict=True)
-    )
-    # (it is made at all positions of its dims, which all arrays must have)
-    whole = all(
-        size_of(i, sizes) <= size_of(d, sizes) if isinstance(i, Dim) else _is_index(i, graph)
-        for i, d in places
-    )
-    if entry != r.dim or not is_plain or not whole or not all(d in sizes for d in dims):
-        return None
-    taken = {*graph.variables, *(str(d) for d in sizes), *names}
-    slope = total.body.xreplace({leaf: sp.S.One})
-    name = fresh(f"{leaf.array.name}_sum", taken)
-    return KeptSum(name, dims, total, slope, r.dim, tuple(rows))
-
-
-def _is_index(index: Expr, graph: Graph) -> bool:
-    """Whether an index is an element of data, read at positions."""
-    if not isinstance(index, Leaf) or index.array.name in graph.random:
-        return False
-    return all(isinstance(i, Dim) for i in index.indices)
+def _over(piece: Piece, whole: Over, graph: Graph) -> Iterator[Range]:
+    """The ranges of a piece: all of a dim, where all arrays that a sum reads along it have this."""
+    read = (x for x in whole.atoms(Leaf) if x.array.name in graph.variables)
+    own = ((x.indices, graph.variables[x.array.name].dims) for x in read)
+    places = [p for indices, dims in own for p in zip(indices, dims, strict=True)]
+    for r in piece.over:
+        size, along = size_of(r.dim, graph.sizes), [p for p in places if r.dim in dims_of(p[0])]
+        is_long = all(i == r.dim and size <= size_of(d, graph.sizes) for i, d in along)
+        yield Range(r.dim, 0, size) if is_long else r

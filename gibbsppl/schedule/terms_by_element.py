@@ -7,14 +7,15 @@ Where the entries of a value are tied to one another, the log density is of each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import sympy as sp
 from sympy import Mul
 
 from gibbsppl.algebra.copies import copies_of
-from gibbsppl.algebra.expressions import Dim, Expr, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, substitute
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import bounded
 from gibbsppl.derive.conflicts import Seen, seen_in
@@ -37,19 +38,19 @@ def terms_of(
     step: DensityDraw,
     graph: Graph,
     tied: int,
-    written: Callable[[Expr], Expr] = lambda value: value,
-    arrays: Mapping[str, tuple[Dim, ...]] | None = None,
+    kept: Mapping[Expr, Leaf] = MappingProxyType({}),
 ) -> tuple[Contribution, ...] | None:
     """The contributions of some pieces to the log density of each element; None where in doubt.
 
-    Of each value, where there are axes along which entries are ``tied``. The values of pieces are
-    ``written`` in terms of further ``arrays``, with their dims.
+    Of each value, where there are axes along which entries are ``tied``. Expressions that are
+    ``kept`` in arrays of their own are read there.
     """
-    more, known = arrays or {}, data_only(graph.random, graph)
+    more = {leaf.array.name: leaf.own_dims for leaf in kept.values()}
+    known = data_only(graph.random, graph)
     is_data = replace(known, random=known.random | {*more}, dims={**known.dims, **more})
     made, found = Contributions(graph), list[Contribution]()
     for piece in pieces:
-        value = written(made.whole(step.conditional, piece))
+        value = made.whole(step.conditional, piece).xreplace(dict(kept))
         views = _each_once(piece, value, is_data, graph, tied)
         if views is None:
             return None

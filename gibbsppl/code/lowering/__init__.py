@@ -10,8 +10,8 @@
   `densities`: draws and `moves` by a log density, `elliptical` ones, `modal` proposals,
   `vector_walks`, `swaps`, moves of `tied` entries (by what changes with `moved_entries`),
   `trajectories` by gradients; `forms`: residuals that are kept up to date, and draws `by_form`;
-  draws `by_sums` over all elements; `stand_ins`: arrays that stand for others while something is
-  drawn
+  draws `by_sums` over all elements; `kept_sums`, as all of these keep them; `stand_ins`: arrays
+  that stand for others while something is drawn
 - `scans` of labels with others integrated out: `scanning` is the lowering of one, with `scan_parts`
   that all elements share, or of many labels with `bucket_scans`, where weights have `buckets`; what
   scans read, `maintained` sums over the state, as they are `stored`

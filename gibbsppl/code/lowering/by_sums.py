@@ -14,15 +14,17 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Dim, Leaf, dims_of
 from gibbsppl.algebra.expressions import Expr as Formula
-from gibbsppl.code.arrays.expressions import Apply, Element
-from gibbsppl.code.arrays.statements import Add, Argument, Choice, Let, Type
+from gibbsppl.code.arrays.expressions import Apply, Element, Position
+from gibbsppl.code.arrays.statements import Argument, Choice, Let, Type
 from gibbsppl.code.lowering.draws import drawn_into
+from gibbsppl.code.lowering.kept_sums import add_kept, brought_up, renamed, seen_rows
 from gibbsppl.code.lowering.parameters import by_element
 from gibbsppl.code.lowering.selections import Selection, elements_in_turn
-from gibbsppl.code.lowering.workshop import Workshop, positions
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.pieces.vanishing import terms_of
-from gibbsppl.schedule.element_sums import ElementSum, SumLoop
+from gibbsppl.schedule.element_sums import SumLoop
+from gibbsppl.schedule.kept_sums import KeptSum
 from gibbsppl.schedule.kinds import LabelDraw, Single
 from gibbsppl.schedule.parameters import NaturalParameter
 
@@ -51,38 +53,35 @@ def _of_label(value: Formula, label: Dim) -> Formula:
 class KeptSums:
     """Sums over all elements of a step that are kept up to date, one element at work.
 
-    ``arrays`` are the elements of the arrays of a sweep that stand for sums and weights; ``before``
-    is the name of the value of the element before its draw.
+    ``arrays`` are the names, in the sweep, of sums and weights; ``before`` is that of the value of
+    the element before its draw.
     """
 
     w: Workshop
     loop: SumLoop
     chosen: Selection
-    arrays: Mapping[Formula, Formula]
+    arrays: Mapping[str, str]
     before: str
 
     @classmethod
     def begun(cls, w: Workshop, step: Single, loop: SumLoop, chosen: Selection) -> KeptSums:
         """The sums, computed before the first element is drawn."""
-        arrays, array = dict[Formula, Formula](), step.variables[0]
-        for s in loop.sums:
-            name = w.fresh(f"{array}_sum")
-            w.add(Let(name, tuple(map(w.span, s.dims)), w.expr(s.whole)))
-            arrays |= {s.place: _renamed(s.place, name), s.weight_at: s.weight}
-            if s.weight != 1:
-                arrays[s.weight_at] = _renamed(s.weight_at, w.fresh(f"{array}_weight"))
+        array = step.variables[0]
+        arrays = add_kept(w, array, loop.sums)
+        weights = (s.weight_at for s in loop.sums)
+        named = (x.array.name for x in weights if isinstance(x, Leaf))
+        arrays |= {n: w.fresh(f"{array}_weight") for n in named}
         return cls(w, loop, chosen, arrays, w.fresh(f"{array}_before"))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the arrays."""
-        found = (leaf.array.name for leaf in self.arrays.values() if isinstance(leaf, Leaf))
-        return (*found, self.before)
+        return (*self.arrays.values(), self.before)
 
     @property
     def terms(self) -> tuple[Contribution, ...]:
         """The terms by which the element is drawn, which read these arrays."""
-        return tuple(replace(c, value=c.value.xreplace(self.arrays)) for c in self.loop.terms)
+        return tuple(replace(c, value=renamed(c.value, self.arrays)) for c in self.loop.terms)
 
     @property
     def target(self) -> Element:
@@ -93,13 +92,13 @@ class KeptSums:
     def weigh(self) -> None:
         """The statements of what the element is multiplied by in each row, and of its value."""
         for s in self.loop.sums:
-            at = self.arrays[s.weight_at]
-            if s.weight == 1 or not isinstance(at, Leaf):
+            at = renamed(s.weight_at, self.arrays)
+            if not isinstance(at, Leaf):
                 continue
-            value = self.chosen.of(self.w.expr(s.weight))
-            if s.dims:
-                value = self.w.side_by_side(value, s.dims[-1].name)
-            self.w.add(Let(at.array.name, tuple(map(self.w.span, s.dims)), value))
+            value, over = self.chosen.of(self.w.expr(s.weight_by_row)), self.w.spans(s.across)
+            if over:
+                value = self.w.side_by_side(value, over[-1].dim)
+            self.w.add(Let(at.array.name, over, value))
         is_whole = self.w.graph.variables[self.loop.element.array.name].integer
         kind: Type = "int" if is_whole else "float"
         self.w.add(Let(self.before, (), self.target, type=kind))
@@ -108,18 +107,14 @@ class KeptSums:
         """The statements by which the sums follow the element that has been drawn."""
         with self.w.apart() as updates:
             for s in self.loop.sums:
-                self._moved(s)
+                self._move(s)
         stays = Apply("equals", (Element(self.before), self.target))
         self.w.add(Choice(stays, (tuple(updates), ())))
 
-    def _moved(self, s: ElementSum) -> None:
-        place, weight = self.arrays[s.place], self.arrays[s.weight_at]
+    def _move(self, s: KeptSum) -> None:
         change = s.change(self.loop.element, Leaf(Array(self.before, real=True)))
-        assert isinstance(place, Leaf)
-        moved = self.chosen.of(self.w.expr(weight * change))
-        rows = tuple(map(self.w.span, s.dims))
-        self.w.add(Add(place.array.name, positions(s.dims), moved, rows))
-
-
-def _renamed(leaf: Leaf, name: str) -> Leaf:
-    return Leaf(Array(name, real=True), *leaf.indices)
+        moved = self.chosen.of(self.w.expr(renamed(s.weight_at * change, self.arrays)))
+        places = {d: self.chosen.of(Position(d.name)) for d in self.loop.element.own_dims}
+        # (the weight is 0 at rows that do not see it)
+        seen = seen_rows(self.w, s.rows, places, self.chosen.over)
+        self.w.add(brought_up(s.kept, self.arrays[s.kept.name], seen.placed(moved), seen))

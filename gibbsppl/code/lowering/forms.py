@@ -22,12 +22,12 @@ from gibbsppl.code.arrays.statements import Add, Let, Store
 from gibbsppl.code.lowering.workshop import Workshop, positions
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.schedule.element_loops import (
-    Kept,
     element_loop,
     kept_forms,
     moved_by,
     reading_kept,
 )
+from gibbsppl.schedule.kept_sums import Kept
 from gibbsppl.schedule.kinds import FamilyDraw, QuadraticDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import Step

@@ -7,7 +7,6 @@ which one element's new moments change.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -20,13 +19,13 @@ from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
     Position,
-    Span,
     negative,
     product,
     total,
 )
 from gibbsppl.code.arrays.statements import Add, Let, Store
-from gibbsppl.code.lowering.by_form import before_any, in_lanes, of_symbols, seen_rows
+from gibbsppl.code.lowering.by_form import before_any, lanes_of, of_symbols
+from gibbsppl.code.lowering.kept_sums import SeenRows
 from gibbsppl.code.lowering.selections import Selection, of_column
 from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.schedule.kinds import FamilyDraw
@@ -42,8 +41,7 @@ def lower_means_by_form(w: Workshop, step: FamilyDraw, loop: MeanLoop) -> None:
     chosen, outer = of_column(w, step, loop.outer)
     with w.inside(*outer) if outer else nullcontext():
         kept |= {s: w.fresh(str(s)) for s in loop.sums.values()}
-        lanes, at_rows = in_lanes(w, *seen_rows(w, loop, chosen, w.dims(array)), array)
-        work = _Column(w, step, loop, chosen, lanes, at_rows, kept)
+        work = _Column(w, step, loop, chosen, lanes_of(w, loop, chosen, w.dims(array)), kept)
         work.begin()
         with w.inside(*chosen.over):
             work.average(etas)
@@ -51,7 +49,7 @@ def lower_means_by_form(w: Workshop, step: FamilyDraw, loop: MeanLoop) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The work on one column: ``lanes`` are the rows that see an element, ``at_rows`` reads there.
+    """The work on one column: ``seen`` are the rows that see an element.
 
     ``kept`` are the names of the form and of sums, by row.
     """
@@ -60,8 +58,7 @@ class _Column:
     step: FamilyDraw
     loop: MeanLoop
     chosen: Selection
-    lanes: Span
-    at_rows: Callable[[Expr], Expr]
+    seen: SeenRows
     kept: dict[sp.Symbol, str]
 
     def begin(self) -> None:
@@ -79,19 +76,19 @@ class _Column:
             w.add(Let(old.array, (), self.chosen.element(n, dims)))
         known: dict[Any, Expr] = {loop.own[n]: e for n, e in now.items()} | self._given()
         there: dict[Any, Expr] = {
-            s: self.at_rows(Element(n, self._rows)) for s, n in self.kept.items()
+            s: self.seen.placed(Element(n, self._rows)) for s, n in self.kept.items()
         }
-        slope = self._by_row("slope", of_symbols(w, loop.slope, known | there))
+        slope = product([*self.seen.shown, of_symbols(w, loop.slope, known | there)])
+        slope = self._by_row("slope", slope)
         given: dict[Any, Expr] = {}
         for eta, leaf, value in zip(etas, loop.given, loop.added, strict=True):
             name = w.fresh(leaf.array.name)
             w.add(Let(name, (), self.chosen.of(eta)))
-            added = of_symbols(w, value, known | there)
-            if self.lanes.dim not in added.free:
-                added = product([added, self.lanes.stop])
-                w.add(Add(name, (), added, ()))
+            added = product([*self.seen.shown, of_symbols(w, value, known | there)])
+            if self.seen.is_by_row(added):
+                w.add(Add(name, (), added, self.seen.spans))
             else:
-                w.add(Add(name, (), added, (self.lanes,)))
+                w.add(Add(name, (), product([added, self.seen.count]), ()))
             given[leaf] = Element(name)
         for n, formula in loop.formulas.items():
             target = self.chosen.element(n, dims)
@@ -104,17 +101,17 @@ class _Column:
             value = loop.changes[monomial]
             after = of_symbols(w, value, known | new)
             change = total([after, negative(of_symbols(w, value, known))])
-            self._add(there[symbol], change)
+            self._add(there[symbol], product([*self.seen.shown, change]))
 
     def _add(self, there: Expr, change: Expr) -> None:
         """Add a change to what is kept, at the rows that see the element."""
         assert isinstance(there, Element)
-        self.w.add(Add(there.array, there.indices, change, (self.lanes,), self.loop.form.factor))
+        self.w.add(Add(there.array, there.indices, change, self.seen.spans, self.loop.form.factor))
 
     def _given(self) -> dict[sp.Symbol, Expr]:
         """The values of the symbols of data and rows, at a row that sees the element."""
         given = (*self.loop.data.items(), *self.loop.rows.items())
-        return {s: self.at_rows(self._in_column(e)) for e, s in given}
+        return {s: self.seen.placed(self._in_column(e)) for e, s in given}
 
     def _in_column(self, formula: Formula) -> Expr:
         """An expression at a row, its outer axes at the column."""
@@ -125,7 +122,7 @@ class _Column:
     def _by_row(self, stem: str, value: Expr) -> Expr:
         """The element of a new array that is a value at each row, or a number for all of them."""
         name = self.w.fresh(f"{self.step.variables[0]}_{stem}")
-        over = (self.lanes,) if self.lanes.dim in value.free else ()
+        over = self.seen.spans if self.seen.is_by_row(value) else ()
         self.w.add(Let(name, over, value))
         return Element(name, tuple(Position(s.dim) for s in over))
 

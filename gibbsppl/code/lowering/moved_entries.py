@@ -7,14 +7,14 @@ compute before a move what the other entries contribute; statements that bring s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import product as pairs_of
 
 from gibbsppl.algebra.expressions import Dim, Leaf, substitute
 from gibbsppl.code.arrays.expressions import (
     TWO,
     ZERO,
-    Apply,
     Element,
     Expr,
     Position,
@@ -27,14 +27,17 @@ from gibbsppl.code.arrays.expressions import (
     product,
     total,
 )
-from gibbsppl.code.arrays.statements import Add, Let, Statement
+from gibbsppl.code.arrays.statements import Let, Statement
 from gibbsppl.code.lowering.contributions import is_everywhere
 from gibbsppl.code.lowering.densities import weighted_statistic
+from gibbsppl.code.lowering.kept_sums import add_kept, brought_up, renamed, seen_rows
 from gibbsppl.code.lowering.parameters import guarded, parameter
 from gibbsppl.code.lowering.selections import Selection
 from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.schedule.kept_sums import KeptSum
 from gibbsppl.schedule.kinds import DensityDraw
-from gibbsppl.schedule.moved_entries import EntryTerms, KeptSum, ProductOfEntries, terms_of_entries
+from gibbsppl.schedule.moved_entries import EntryTerms, ProductOfEntries, terms_of_entries
 
 # A pair of entries.
 Two = tuple[Expr, ...]
@@ -53,19 +56,22 @@ class Changed:
 class ChangesOfEntries:
     """The terms of a step: of ``single`` entries at the axes of the array, and of products.
 
-    What is a sum in these, or in ``coefficients`` of products, is an array made before any move.
+    What is a sum in these, or in ``coefficients`` of products, is an array made before any move; so
+    are the sums that are ``kept``, by name, which the terms of whole values in ``rows`` read.
     """
 
     step: DensityDraw
     terms: EntryTerms
     single: Expr
     coefficients: tuple[Expr, ...] = ()
+    kept: Mapping[str, KeptSum] = field(default_factory=dict)
+    rows: tuple[Contribution, ...] = ()
 
     @classmethod
     def of(cls, w: Workshop, step: DensityDraw) -> ChangesOfEntries:
         """The terms; all of them as they are, where values have no terms of their own."""
         if not step.is_coloured:
-            return cls(step, EntryTerms(rows=step.terms), ZERO)
+            return cls(step, EntryTerms(), ZERO, rows=step.terms)
         terms, dims = terms_of_entries(step, w.graph), w.dims(step.variables[0])
         own = Leaf(step.place.array, *dims)
         etas = (parameter(w, p, f"{step.variables[0]}_eta") for p in terms.parameters)
@@ -74,16 +80,11 @@ class ChangesOfEntries:
             for p, eta in zip(terms.parameters, etas, strict=True)
         ]
         single += [guarded(w, c.place, dims, w.plain(c.value), ZERO) for c in terms.entries]
-        return cls(step, terms, total(single), tuple(_coefficient(w, p) for p in terms.products))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the sums that are kept."""
-        return tuple(k.name for k in self.terms.kept)
-
-    def add_kept(self, w: Workshop) -> None:
-        """Compute the sums that are kept, before any move."""
-        w.add(*(Let(k.name, tuple(map(w.span, k.dims)), w.expr(k.total)) for k in self.terms.kept))
+        coefficients = tuple(_coefficient(w, p) for p in terms.products)
+        names = add_kept(w, step.variables[0], terms.kept)
+        kept = {names[k.kept.name]: k for k in terms.kept}
+        whole = tuple(replace(c, value=renamed(c.value, names)) for c in terms.rows)
+        return cls(step, terms, total(single), coefficients, kept, whole)
 
     def at(self, w: Workshop, rows: tuple[Selection, ...], here: Two, known: Two) -> Changed:
         """The log density of two entries, at these elements, whose values before are known."""
@@ -94,53 +95,38 @@ class ChangesOfEntries:
             first += statements
         by = [total([e, negative(k)]) for e, k in zip(here, known, strict=True)]
         (row, _), dims = rows, w.dims(self.step.variables[0])
-        kept = {k.name: k for k in self.terms.kept}
+        places = [
+            {a: r.of(Position(d.name)) for a, d in zip(self.terms.axes, dims, strict=False)}
+            for r in rows
+        ]
 
         def moved(e: Expr) -> Expr | None:
-            if not isinstance(e, Element) or e.array not in kept:
+            if not isinstance(e, Element) or e.array not in self.kept:
                 return None
-            k = kept[e.array]
-            there = dict(zip((d.name for d in k.dims), e.indices, strict=True))
-            return total([e, *_steps(w, k, there, rows, by, dims[-1].name)])
+            k = self.kept[e.array]
+            there = dict(zip((r.dim.name for r in k.kept.over), e.indices, strict=True))
+            return total([e, *(at(step, there) for step in _steps(w, k, places, by))])
 
-        for c in self.terms.rows:
+        for c in self.rows:
             whole = w.plain(c.value)
             whole = guarded(w, c.place, dims[: len(c.place)], whole, ZERO) if c.place else whole
             value.append(row.of(mapped(whole, moved)))
-        after = tuple(self._brought_up(w, k, rows, by) for k in self.terms.kept)
-        return Changed(total(value), tuple(first), after)
-
-    def _brought_up(
-        self, w: Workshop, k: KeptSum, rows: tuple[Selection, ...], by: list[Expr]
-    ) -> Statement:
-        """The statement that adds to a sum by how much entries have moved."""
-        dims = w.dims(self.step.variables[0])
-        here = [rows[0].of(Position(d.name)) for d in dims[: len(k.rows)]]
-        index = {i.name: e for i, e in zip(k.rows, here, strict=True) if isinstance(i, Dim)}
-        over = tuple(w.span(d) for d in k.dims if d.name not in index)
-        there = {d.name: index.get(d.name, Position(d.name)) for d in k.dims}
-        own = [
-            Apply("equals", (at(w.plain(i), there), e))
-            for i, e in zip(k.rows, here, strict=True)
-            if not isinstance(i, Dim)
-        ]
-        value = product([*own, total(_steps(w, k, there, rows, by, dims[-1].name))])
-        return Add(k.name, tuple(there.values()), value, over)
+        after = []
+        for name, k in self.kept.items():
+            seen = seen_rows(w, k.rows, places[0], row.over)
+            change = product([*seen.shown, seen.placed(total(_steps(w, k, places, by)))])
+            after.append(brought_up(k.kept, name, change, seen))
+        return Changed(total(value), tuple(first), tuple(after))
 
 
 def _steps(
-    w: Workshop,
-    k: KeptSum,
-    there: dict[str, Expr],
-    rows: tuple[Selection, ...],
-    by: list[Expr],
-    entry: str,
+    w: Workshop, k: KeptSum, places: list[dict[Dim, Expr]], by: list[Expr]
 ) -> list[Expr]:
-    """How far entries move, times their coefficients in a sum at some positions."""
-    slope = w.plain(k.slope)
+    """How far entries at some places move, times their weights in a sum at a row."""
+    weight = w.plain(k.weight)
     return [
-        product([at(slope, {**there, k.entry.name: r.at[entry]}), b])
-        for r, b in zip(rows, by, strict=True)
+        product([at(weight, {a.name: e for a, e in there.items()}), b])
+        for there, b in zip(places, by, strict=True)
     ]
 
 

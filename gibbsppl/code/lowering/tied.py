@@ -91,8 +91,7 @@ def lower_tied(w: Workshop, m: TiedMove) -> None:
         return
     (entry,) = m.entry
     changes = ChangesOfEntries.of(w, m.step)
-    with w.with_local(*changes.names):
-        changes.add_kept(w)
+    with w.with_local(*changes.kept):
         partner = w.fresh("partner")
         with w.inside(entry):
             here = Position(entry.dim)

@@ -31,7 +31,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.vanishing import continuous_arrays
-from gibbsppl.schedule.element_loops import Kept
+from gibbsppl.schedule.kept_sums import Kept
 from gibbsppl.schedule.sweeps import Schedule
 
 
