@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "load_draws": "sampling.resuming",
     "resume": "sampling.resuming",
     "until": "output.until",
+    "predictive": "predict.predictive",
     "simulate": "predict.prior",
     "baselines": "predict",
     "read_bugs": "bugs.read",

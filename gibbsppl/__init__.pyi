@@ -63,6 +63,7 @@ from gibbsppl.language.tensors import Tensor as Tensor
 from gibbsppl.output.draws import Draws as Draws
 from gibbsppl.output.until import until as until
 from gibbsppl.predict import baselines as baselines
+from gibbsppl.predict.predictive import predictive as predictive
 from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler
 from gibbsppl.sampling.resuming import load_draws as load_draws

@@ -45,6 +45,11 @@ EXECUTOR = Kind(
 RULE = Kind(
     lambda value: hasattr(type(value), "next_look"), "a rule, such as gp.until(ess=400, r_hat=1.01)"
 )
+MONITORS = Kind(
+    lambda value: NAMES.fits(value) or callable(value) or isinstance(value, Mapping | Sequence)
+    or hasattr(type(value), "of"),
+    "names of variables, functions of the state, gp.predictive(...), or a dict of these by name",
+)
 OF_FITS = {
     **dict.fromkeys(("starts", "sweeps"), COUNT),
     "warmup": COUNT.or_none(),
@@ -64,6 +69,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "backend": NAME.or_none(),
         "init": STARTS.or_none(),
         "keep": NAMES.or_none(),
+        "monitor": MONITORS.or_none(),
         "threads": COUNT.or_none(),
         "cores": COUNT.or_none(),
         "executor": EXECUTOR.or_none(),
@@ -75,6 +81,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     "extend": {
         "draws": DRAWS,
         **dict.fromkeys(("more", "limit_bytes"), COUNT),
+        "monitor": MONITORS.or_none(),
         "cores": COUNT.or_none(),
         "executor": EXECUTOR.or_none(),
         "until": RULE.or_none(),

@@ -1,7 +1,8 @@
 """Draws, with summaries, diagnostics and files.
 
 `draws` is the value of a run; `summary` the table that it prints, with the `diagnostics` R-hat, ESS
-and MCSE; `until` is a rule by which these end a run, `ends` are where its chains have ended;
-`netcdf` and `coda` (text) store draws, `whole_files` whole or not at all; `files` (xarray) hands
-them to other programs and reads them again, both by its `groups`; `arrays` has the types of all.
+and MCSE; `monitored` are statistics of what has no draws; `until` is a rule by which these end a
+run, `ends` are where its chains have ended; `netcdf` and `coda` (text) store draws, `whole_files`
+whole or not at all; `files` (xarray) hands them to other programs and reads them again, both by its
+`groups`; `arrays` has the types of all.
 """

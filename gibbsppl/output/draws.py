@@ -42,6 +42,7 @@ from gibbsppl.arguments import (
 from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
 from gibbsppl.output.ends import Ends
+from gibbsppl.output.monitored import AllMonitored
 from gibbsppl.output.summary import Summary, block_of, told_apart
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ NAMED = Kind(
     "a dict from names to the names of dims with an array",
 )
 FIELDS = {
-    **dict.fromkeys(("values", "coords", "sample_stats", "attributes"), BY_NAME),
+    **dict.fromkeys(("values", "coords", "sample_stats", "attributes", "monitored"), BY_NAME),
     "dims": DIMS, "observed_data": NAMED, "constant_data": NAMED,
 }
 
@@ -114,7 +115,8 @@ class Draws:
     along a dimension (missing: positions). ``observed_data`` and ``constant_data``: dims and array.
     ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
     the seed, that say how the draws were made. ``ends``: where the chains have ended, for
-    ``sampler.extend``; None where draws were chosen among those of a run.
+    ``sampler.extend``; None where draws were chosen among those of a run. ``monitored``: statistics
+    of what a run was to monitor, by name, without draws.
     """
 
     values: Mapping[str, Array]
@@ -125,6 +127,7 @@ class Draws:
     sample_stats: Mapping[str, Array] = field(default_factory=dict)
     attributes: Attributes = field(default_factory=dict)
     ends: Ends | None = None
+    monitored: AllMonitored = field(default_factory=AllMonitored)
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -187,6 +190,8 @@ class Draws:
     def __repr__(self) -> str:
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
         lines = [title, *(self._described(name) for name in self.values)]
+        lines += [f"{named(name, one.dims, one.shape)}, monitored"
+                  for name, one in self.monitored.items()]  # fmt: skip
         notes = self.until and f"ended by its rule, {self.until}", self.left_out, self.interrupted
         return "\n".join([*lines, *filter(None, notes)])
 
@@ -206,9 +211,7 @@ class Draws:
         return self.attributes.get("left_out") or ""
 
     def _described(self, name: str) -> str:
-        shape = self.values[name].shape[2:]
-        sizes = (f"{d}: {n}" for d, n in zip(self.dims_of(name), shape, strict=True))
-        return f"{name} ({', '.join(sizes)})" if shape else name
+        return named(name, self.dims_of(name), self.values[name].shape[2:])
 
     def stacked(self, name: str) -> Array:
         """The draws of all chains in one axis, the first.
@@ -348,6 +351,16 @@ def _output() -> ModuleType:
     from gibbsppl.output import files as output  # noqa: PLC0415  (xarray at first use only)
 
     return output
+
+
+def named(name: str, dims: tuple[str, ...], shape: tuple[int, ...]) -> str:
+    """A variable with its dims and their sizes.
+
+    >>> named("theta", ("school",), (8,))
+    'theta (school: 8)'
+    """
+    sizes = (f"{d}: {n}" for d, n in zip(dims, shape, strict=True))
+    return f"{name} ({', '.join(sizes)})" if shape else name
 
 
 def _check_dims(

@@ -22,6 +22,7 @@ from gibbsppl.output.ends import Ends
 from gibbsppl.output.groups import (
     ENDS,
     LIBRARY,
+    MONITORED,
     OURS,
     SAMPLED,
     SAMPLED_GROUPS,
@@ -31,6 +32,7 @@ from gibbsppl.output.groups import (
     groups_of,
     groups_of_file,
 )
+from gibbsppl.output.monitored import AllMonitored, monitored_of
 
 if TYPE_CHECKING:
     from arviz import InferenceData
@@ -47,6 +49,7 @@ class Fields(TypedDict):
     sample_stats: Mapping[str, Array]
     attributes: Attributes
     ends: Ends | None
+    monitored: AllMonitored
 
 
 # What the libraries below raise, each at a place of its own, where a file is not what it should be.
@@ -111,7 +114,25 @@ def fields_of(path: str | PathLike[str]) -> Fields:
         "sample_stats": {n: value for n, (_, value) in groups.get("sample_stats", {}).items()},
         "ends": Ends(content=groups[ENDS][ENDS][1].tobytes()) if ENDS in groups else None,
         "attributes": {str(n): _from_file(v) for n, v in attributes.items() if n not in OURS},
+        "monitored": _monitored(path, tree),
     }
+
+
+def _monitored(path: str | PathLike[str], tree: xr.DataTree) -> AllMonitored:
+    """The statistics of what was monitored."""
+    nodes = tree[MONITORED].children if MONITORED in tree else {}
+    found = {}
+    for name, node in nodes.items():
+        labels = {str(k): _labels(v) for k, v in node.coords.items()}
+        arrays = _named(path, f"{MONITORED}/{name}", node)
+        try:
+            found[str(name)] = monitored_of(arrays, labels)
+        except KeyError as error:
+            raise RunError(
+                f"{path}: {MONITORED}/{name}: found no {error}; the file was changed since "
+                "Draws.save wrote it."
+            ) from error
+    return AllMonitored(found)
 
 
 def _tree_of(path: str | PathLike[str]) -> xr.DataTree:
@@ -176,4 +197,5 @@ def to_arviz(draws: Draws) -> xr.DataTree | InferenceData:
         import arviz  # noqa: PLC0415  (an extra, slow to import)
     if not hasattr(arviz, "InferenceData"):
         return tree
-    return arviz.InferenceData(**{n: node.to_dataset() for n, node in tree.children.items()})
+    sets = {n: node.to_dataset() for n, node in tree.children.items()}
+    return arviz.InferenceData(**{n: found for n, found in sets.items() if n != MONITORED})

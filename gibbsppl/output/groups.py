@@ -1,7 +1,8 @@
 """Groups of draws in ArviZ's layout: what a file or a tree of data sets holds, as plain arrays.
 
 Comes in: a ``Draws``. Goes out: groups ``posterior``, ``sample_stats``, ``observed_data`` and
-``constant_data``, each with its arrays and the labels along its dims.
+``constant_data``, each with its arrays and the labels along its dims, and within ``monitored`` one
+for each monitor.
 """
 
 from __future__ import annotations
@@ -22,6 +23,20 @@ OURS = ("inference_library", "inference_library_version")
 # The first dims of what is recorded at each draw, and the groups that have them.
 SAMPLED = ("chain", "draw")
 SAMPLED_GROUPS = ("posterior", "sample_stats")
+# The group that has one for each monitor.
+MONITORED = "monitored"
+
+
+class Statistics(Protocol):
+    """The statistics of one monitor, as they are written."""
+
+    @property
+    def arrays(self) -> Mapping[str, Named]:
+        """The statistics by name, with their dims."""
+
+    @property
+    def labels(self) -> Mapping[str, Array]:
+        """The labels along dims."""
 
 # The group of a file, and its array, that says where the chains have ended.
 ENDS = "ends"
@@ -49,6 +64,10 @@ class Draws(Protocol):
     @property
     def constant_data(self) -> Mapping[str, Named]:
         """All other data."""
+
+    @property
+    def monitored(self) -> Mapping[str, Statistics]:
+        """The statistics of what was monitored."""
 
     @property
     def attributes(self) -> Attributes:
@@ -96,7 +115,12 @@ def groups_of(draws: Draws) -> dict[str, Group]:
         "observed_data": dict(draws.observed_data),
         "constant_data": dict(draws.constant_data),
     }
-    return {name: _group(arrays, coords) for name, arrays in groups.items() if arrays}
+    found = {name: _group(arrays, coords) for name, arrays in groups.items() if arrays}
+    # (of predictions, dims have sizes of their own)
+    return found | {
+        f"{MONITORED}/{n}": _group(one.arrays, {"chain": positions["chain"], **one.labels})
+        for n, one in draws.monitored.items()
+    }
 
 
 def groups_of_file(draws: Draws) -> dict[str, Group]:

@@ -16,7 +16,7 @@ from gibbsppl.output.draws import Draws
 from gibbsppl.run.beginning import Size
 from gibbsppl.run.chains import Seed, seed_sequence
 from gibbsppl.run.choice import Asked, Backend, asked_for
-from gibbsppl.run.ready import Ready, RunResult
+from gibbsppl.run.ready import Ready, Records, RunResult
 from gibbsppl.run.recording import Types
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Predicting:
         self,
         asked: Asked,
         size: Size,
-        keep: Sequence[str] | None,
+        records: Records,
         chains: int,
         sequence: SeedSequence,
         init: Init,
@@ -189,7 +189,7 @@ class Predicting:
         size, labels = (chains, draws, batches), {d: as_array(c) for d, c in self.coords.items()}
         sums = Averages.of(self._conditionals, names, labels, size)
         whole = Size(draws, warmup, thin)
-        own = (whole, sums.needed, chains, seed_sequence(seed), init)
+        own = (whole, Records(sums.needed), chains, seed_sequence(seed), init)
         ready = self._ready(asked_for(backend), *own)
         draws_of = partial(self.as_draws, started=ready.attributes)
         how = {"warmup": warmup, "thin": thin}

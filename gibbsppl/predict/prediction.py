@@ -138,7 +138,8 @@ def predicted(
         size = min(step, count - start)
         rows = np.arange(start, start + size)
         given = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in question.kept}
-        total = total.merged(_Moments.of(*_moments(rng, question, given, size, programs)))
+        found = AtDraws.of(question, size).moments(rng, given, programs)
+        total = total.merged(_Moments.of(*found))
     variable = graph.variables[question.name]
     labelled = {d.name for d in variable.dims if d not in question.new_dims}
     return Prediction(
@@ -208,37 +209,49 @@ class _Moments:
         )
 
 
-def _moments(
-    rng: np.random.Generator,
-    question: Question,
-    given: Values,
-    size: int,
-    programs: Mapping[int, MomentsProgram],
-) -> tuple[Floats, Floats]:
-    """E[y | s] and Var[y | s] for some draws, which are the last axis; maybe simulated."""
-    target, is_closed = question.name, _has_moments(question)
-    graph = along_draws(question.graph, _random(question), size)
-    own = graph.statements_of(target)
-    if is_closed and not any(_reads(s, target) for s in own):
-        others = tuple(s for s in graph.statements if s not in own)
-        graph = replace(graph, statements=others)
+@dataclass(frozen=True, slots=True, eq=False)
+class AtDraws:
+    """A question about so many draws at once, the last axis of all arrays.
 
-    def draw(statement: Statement, values: Values) -> Floats:
-        return drawn(rng, statement, values, graph.sizes)
+    ``graph`` is what is drawn or computed first, ``own`` the statements of what is predicted.
+    """
 
-    values = walk(graph, question.data, draw, rng, given=given)
-    if not is_closed:
-        return values[target], np.zeros(values[target].shape)
-    means, variances = (np.full(_shape(graph, target), np.nan) for _ in range(2))
-    for n, s in enumerate(own):
-        found = None
-        if n in programs:
-            found = programs[n].along(values, _random(question), size)
-        if found is None:
-            found = _interpreted(s, values, graph.sizes)
-        for moment, into in zip(found, (means, variances), strict=True):
-            fill(s, moment, {**values, target: into}, graph.sizes)
-    return means, variances
+    question: Question
+    size: int
+    graph: Graph
+    own: tuple[Statement, ...]
+
+    @classmethod
+    def of(cls, question: Question, size: int) -> AtDraws:
+        """The question about so many draws."""
+        graph = along_draws(question.graph, _random(question), size)
+        own = graph.statements_of(question.name)
+        if _has_moments(question) and not any(_reads(s, question.name) for s in own):
+            graph = replace(graph, statements=tuple(s for s in graph.statements if s not in own))
+        return cls(question, size, graph, tuple(own))
+
+    def moments(
+        self, rng: np.random.Generator, given: Values, programs: Mapping[int, MomentsProgram]
+    ) -> tuple[Floats, Floats]:
+        """E[y | s] and Var[y | s] of each draw, maybe simulated."""
+        question, target, sizes = self.question, self.question.name, self.graph.sizes
+
+        def draw(statement: Statement, values: Values) -> Floats:
+            return drawn(rng, statement, values, sizes)
+
+        values = walk(self.graph, question.data, draw, rng, given=given)
+        if not _has_moments(question):
+            return values[target], np.zeros(values[target].shape)
+        means, variances = (np.full(_shape(self.graph, target), np.nan) for _ in range(2))
+        for n, s in enumerate(self.own):
+            found = None
+            if n in programs:
+                found = programs[n].along(values, _random(question), self.size)
+            if found is None:
+                found = _interpreted(s, values, sizes)
+            for moment, into in zip(found, (means, variances), strict=True):
+                fill(s, moment, {**values, target: into}, sizes)
+        return means, variances
 
 
 def _shape(graph: Graph, name: str) -> tuple[int, ...]:

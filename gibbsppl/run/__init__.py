@@ -5,5 +5,6 @@ Knows no distribution. What is `ready` for a run (chains at their starts, an eng
 their streams of random numbers; `segments` are some sweeps of one chain, which `workers` carry out,
 here or in a pool (`pools`) of fresh `processes`; `stopping` is what Ctrl-C does. `recording` stores
 what is kept, whole numbers in the smallest `integer_types`, `stores` have the draws of all chains;
+`monitoring` is for what is not kept: `accumulators` of statistics, with `distributions`.
 `progress` is shown. `engines` carry out sweeps, in NumPy or as compiled loops; `choice` says which.
 """

@@ -7,7 +7,7 @@ and a `SoFar`, which changes as the run goes on. Both can be written to a file.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from gibbsppl.code.program import Program
 from gibbsppl.errors import RunError
 from gibbsppl.run.chains import Chain, not_finite
+from gibbsppl.run.monitoring import Monitors, monitors_of
 from gibbsppl.run.progress import say
 from gibbsppl.run.ready import Ready
 from gibbsppl.run.recording import (
@@ -110,13 +111,15 @@ class Keeper(Protocol):
 class Beginning:
     """A run: what is done with each chain, the rule that ends it, what is left out of the draws.
 
-    ``needed``: the bytes that all draws take, by variable.
+    ``needed``: the bytes that all draws take, by variable; ``added_up``: those of what is
+    monitored.
     """
 
     job: Job
     until: Rule | None
     left_out: str | None
     needed: Mapping[str, int]
+    added_up: Mapping[str, int] = field(default_factory=dict)
 
 
 def start_of(chains: Sequence[Chain]) -> SoFar:
@@ -129,17 +132,33 @@ def beginning(ready: Ready, size: Size, until: Rule | None) -> Beginning:
     chains, own = ready.chains, (ready.program, ready.constants)
     size.check(len(chains))
     with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
-        kept = kept_of(*own, chains[0].state, ready.keep)
+        state, keep = chains[0].state, ready.records.keep
+        kept = kept_of(*own, state, keep)
+        monitors = monitors_of(*own, state, ready.records.watched)
+        if keep is None:  # (nobody asks for draws of what is monitored)
+            known = {n for m in monitors if m.of is None for n in m.reads}
+            kept = {n: a for n, a in kept.items() if n not in known}
         needed = bytes_needed(kept, len(chains), size.draws, ready.types)
-        left = large(needed, ready.types) if ready.keep is None else ()
+        left = large(needed, ready.types) if keep is None else ()
         names = tuple(name for name in kept if name not in left)
         _check_initial(ready.program, chains)
         if until is not None:
             until.check({name: kept[name] for name in names})
         if told := left_out_told(left, needed):
             say(f"gibbsppl: {told}")
-    job = Job(ready.engine, Recording(*own, names, size.draws, ready.types), size.warmup, size.thin)
-    return Beginning(job, until, told, {name: needed[name] for name in names})
+    if not names:
+        raise RunError(
+            "monitor: found all variables monitored, expected one at least that is kept: draws are "
+            "of something; name a small one in keep=, too."
+        )
+    recorded = tuple(dict.fromkeys((*names, *(n for m in monitors for n in m.reads))))
+    recording = Recording(*own, recorded, size.draws, ready.types)
+    compiled = ready.engine.name == "compiled"
+    made = size.draws * len(chains)
+    watching = Monitors.of(monitors, names, made, compiled=compiled) if monitors else None
+    job = Job(ready.engine, recording, size.warmup, size.thin, watching)
+    added_up = {m.name: m.nbytes * len(chains) for m in monitors}
+    return Beginning(job, until, told, {name: needed[name] for name in names}, added_up)
 
 
 def _check_initial(program: Program, chains: Sequence[Chain]) -> None:

@@ -41,6 +41,29 @@ def integer_types(graph: Graph, data: Values) -> dict[str, IntegerType]:
     Counts without a bound have 64 bits. What no type is certain to hold is left out: quantities
     without a bound, and arrays whose bounds are beyond 64 bits.
     """
+    arrays, quantities = _ends(graph, data)
+    found = {n: _holding(*between) or _of_counts(*between) for n, between in arrays.items()}
+    found |= {n: _holding(*between) for n, between in quantities.items()}
+    return {name: kind for name, kind in found.items() if kind is not None}
+
+
+def values_of(graph: Graph, data: Values) -> dict[str, range]:
+    """All values that each array and each quantity of whole numbers with bounds can have, by name.
+
+    >>> import gibbsppl as gp
+    >>> with gp.Model() as model:
+    ...     heads, cases = gp.Binomial("heads", 4, 0.5), gp.Poisson("cases", 2)
+    ...     tails = gp.Deterministic("tails", 4 - heads)
+    >>> values_of(model.graph, model.data)
+    {'heads': range(0, 5), 'tails': range(0, 5)}
+    """
+    arrays, quantities = _ends(graph, data)
+    known = {n: b for n, b in (arrays | quantities).items() if _holding(*b) is not None}
+    return {n: range(int(lower), int(upper) + 1) for n, (lower, upper) in known.items()}
+
+
+def _ends(graph: Graph, data: Values) -> tuple[dict[str, Interval], dict[str, Interval]]:
+    """The ends of random arrays of whole numbers, and of quantities of whole numbers."""
     known = known_bounds(graph, data)
     wholes = (n for n in graph.drawn if graph.variables[n].integer)
     ends = {name: _ends_of(graph, name, known) for name in wholes}
@@ -48,13 +71,8 @@ def integer_types(graph: Graph, data: Values) -> dict[str, IntegerType]:
     def of(leaf: Leaf) -> Any:
         return ends.get(leaf.array.name) or known(leaf)
 
-    counts = {n: _holding(*between) or _of_counts(*between) for n, between in ends.items()}
-    quantities = {
-        d.name: _holding(*interval_of(counted(d.value, graph.sizes), of))
-        for d in graph.deterministics
-        if is_whole(d.value, graph)
-    }
-    return {name: kind for name, kind in (counts | quantities).items() if kind is not None}
+    quantities = (d for d in graph.deterministics if is_whole(d.value, graph))
+    return ends, {d.name: interval_of(counted(d.value, graph.sizes), of) for d in quantities}
 
 
 def _ends_of(graph: Graph, name: str, known: Bounds) -> Interval:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gibbsppl.code.program import Constants, Program
+from gibbsppl.run.accumulators import Accumulator
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.engines import Engine
+from gibbsppl.run.monitoring import Watched
 from gibbsppl.run.recording import Array, Types
 from gibbsppl.run.segments import Position
 
@@ -24,7 +26,8 @@ class RunResult:
     belong together; in one that was stopped, those of deferred steps that were not recorded have
     old values, which no draw reads.
     ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
-    one for each draw. ``until`` says what a rule that ends the run has found.
+    one for each draw. ``until`` says what a rule that ends the run has found. ``monitored`` has
+    the accumulators of what was monitored, one for each chain: of all draws that it has made.
     """
 
     values: Mapping[str, Array]
@@ -37,6 +40,7 @@ class RunResult:
     left_out: str | None = None
     stats: Mapping[str, Array] = field(default_factory=dict)
     until: str | None = None
+    monitored: Mapping[str, tuple[Accumulator, ...]] = field(default_factory=dict)
 
     @property
     def chains(self) -> tuple[Chain, ...]:
@@ -57,8 +61,21 @@ def as_it_is(result: RunResult) -> tuple[RunResult, Mapping[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Records:
+    """What is wanted of draws: the names to ``keep``, or None, and what is ``watched``, by name."""
+
+    keep: Sequence[str] | None = None
+    watched: Mapping[str, Watched] = field(default_factory=dict)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The names that a state has to have: those to keep, and those that monitors read."""
+        return (*(self.keep or ()), *(n for w in self.watched.values() for n in w.names))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Ready:
-    """Chains at their starts, the engine of their sweeps, the names to record and their types.
+    """Chains at their starts, the engine of their sweeps, what to record and in which types.
 
     ``seed``: the entropy of the random numbers; ``origins``: where each value that chains start
     from is taken from.
@@ -69,7 +86,7 @@ class Ready:
     chains: Sequence[Chain]
     engine: Engine
     types: Types
-    keep: Sequence[str] | None
+    records: Records
     seed: Any = None
     origins: Mapping[str, str] = field(default_factory=dict)
     read: Reading = as_it_is

@@ -31,9 +31,13 @@ LARGE = 64 << 20
 
 
 def kept_of(
-    program: Program, constants: Constants, state: State, keep: Sequence[str] | None
+    program: Program,
+    constants: Constants,
+    state: State,
+    keep: Sequence[str] | None,
+    asked: str = "keep",
 ) -> dict[str, Array]:
-    """The variables to store, by name, at their initial values."""
+    """The variables to store, by name, at their initial values; ``asked``: the argument."""
     derived = program.deterministics(state, constants)
     if keep is None:
         own = (step for step in program.steps if step not in program.auxiliary)
@@ -44,28 +48,35 @@ def kept_of(
     names = (keep,) if isinstance(keep, str) else keep
     for name in names:
         if name in program.parts:
-            raise RunError(f"keep: {name!r} is a part of {program.parts[name]!r}; keep that.")
+            raise RunError(f"{asked}: {name!r} is a part of {program.parts[name]!r}; name that.")
         if name in program.within_sweep:
             raise RunError(
-                f"keep: {name!r} holds for one draw of each sweep alone, and belongs to nothing "
+                f"{asked}: {name!r} holds for one draw of each sweep alone, and belongs to nothing "
                 "else that is stored; leave it out."
             )
         if name not in known:
-            raise RunError(f"keep: found {name!r}, expected names among {', '.join(known)}."
+            raise RunError(f"{asked}: found {name!r}, expected names among {', '.join(known)}."
                 f"{did_you_mean(name, known)}")
     return {name: known[name] for name in names}
 
 
-def check_memory(needed: Mapping[str, int], limit: int) -> None:
-    """Refuse draws that take more bytes than the limit, naming the largest variable."""
+# How to need less memory for draws, and for statistics of what has none.
+ADVICE = {
+    "draws": "name what you need in keep=[...], store fewer draws further apart (draws=, chains=, "
+    "thin=)",
+    "statistics": "monitor less of it, by a function of the state, or fewer chains",
+}
+
+
+def check_memory(needed: Mapping[str, int], limit: int, what: str = "draws") -> None:
+    """Refuse what takes more bytes than the limit, draws say, naming the largest variable."""
     total = sum(needed.values())
     if total > limit:
         largest = max(needed, key=lambda name: needed[name])
         raise RunError(
-            f"{largest}: its draws would take {_in_words(needed[largest])} of the "
+            f"{largest}: its {what} would take {_in_words(needed[largest])} of the "
             f"{_in_words(total)} that this run would store, above the limit of {_in_words(limit)}; "
-            "name what you need in keep=[...], store fewer draws further apart (draws=, chains=, "
-            "thin=), or raise limit_bytes=."
+            f"{ADVICE[what]}, or raise limit_bytes=."
         )
 
 

@@ -32,9 +32,9 @@ from gibbsppl.run.beginning import Beginning, Keeper, Rule, Size, SoFar, beginni
 from gibbsppl.run.chains import Chain, Seed, advance, seed_sequence, streams
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.progress import Report, reporting, say
-from gibbsppl.run.ready import Ready, RunResult
+from gibbsppl.run.ready import Ready, Records, RunResult
 from gibbsppl.run.recording import Types, bytes_needed, check_memory
-from gibbsppl.run.segments import Job, Position, Segment
+from gibbsppl.run.segments import Job, Position, Segment, monitored_by
 from gibbsppl.run.stopping import Stop, ctrl_c
 from gibbsppl.run.stores import InMemory, Store
 from gibbsppl.run.workers import Crew, Lost, Pool, crew_of
@@ -79,7 +79,7 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     the draws so far are returned.
     """
     sweeping = engine or Interpreted(program, constants)
-    ready = Ready(program, constants, chains, sweeping, types or {}, keep)
+    ready = Ready(program, constants, chains, sweeping, types or {}, Records(keep))
     begun = beginning(ready, Size(draws, warmup, thin), until)
     check_memory(begun.needed, limit_bytes)
     store = InMemory((len(chains), draws))
@@ -249,8 +249,11 @@ class _Run:
         values, rates = self.store.kept(chains, draws)
         ended = tuple(self.positions[n].at_its_chain(self.job) for n in chains)
         seconds = self.seconds[0], self.seconds[1]
+        monitored = monitored_by([self.positions[n] for n in chains])
         own = self.job.warmup, self.job.thin, seconds
-        return RunResult(values, ended, *own, interrupted, rates, until=self.ended)
+        return RunResult(
+            values, ended, *own, interrupted, rates, until=self.ended, monitored=monitored
+        )
 
     def told(self, chains: Sequence[int], draws: int) -> str:
         """How far a run has come that is not whole, why, and what of it is kept."""

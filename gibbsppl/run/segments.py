@@ -9,8 +9,8 @@ first.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -18,25 +18,38 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.errors import RunError
+from gibbsppl.run.accumulators import Accumulator
 from gibbsppl.run.chains import FAILURES, Chain, failure_of, not_finite
 from gibbsppl.run.engines import Engine
+from gibbsppl.run.monitoring import Monitors
 from gibbsppl.run.recording import Array, Recorder, Recording, walks_of
+from gibbsppl.run.stopping import held_back
 from gibbsppl.runtime import moves
 
 # The state is looked at this often, and remembered as good.
 SWEEPS_BETWEEN_CHECKS = 100
-# The draws of a segment take no more bytes, unless one draw does.
+# The draws that a segment sends take no more bytes, unless one draw does, nor do those that are
+# recorded at a time.
 BYTES_AT_MOST = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """What is done with each chain of a run: warm-up, then draws every ``thin`` sweeps."""
+    """What is done with each chain of a run: warm-up, then draws every ``thin`` sweeps.
+
+    ``monitors`` are told of what is recorded, some of which goes no further.
+    """
 
     engine: Engine
     recording: Recording
     warmup: int
     thin: int
+    monitors: Monitors | None = None
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The names of what is stored of what is recorded."""
+        return self.recording.names if self.monitors is None else self.monitors.kept
 
     @property
     def sweeps(self) -> int:
@@ -50,6 +63,8 @@ class Position:
 
     ``before``: the sweeps that the chain had made before the run. ``is_warm``: adaptation has
     ended. ``good``: a copy of the chain where it was last looked at, which a replay begins from.
+    ``monitored``: the accumulators of all draws so far; ``at_chain``: those of the draws up to the
+    chain, if it was taken back.
     """
 
     chain: Chain
@@ -57,6 +72,8 @@ class Position:
     drawn: int = 0
     is_warm: bool = False
     good: Chain | None = None
+    monitored: dict[str, Accumulator] = field(default_factory=dict)
+    at_chain: dict[str, Accumulator] | None = None
 
     @classmethod
     def of(cls, start: Chain) -> Position:
@@ -64,12 +81,29 @@ class Position:
         return cls(copy.deepcopy(start), start.sweep)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Position, (self.chain, self.before, self.drawn, self.is_warm)
+        own = (self.chain, self.before, self.drawn, self.is_warm)
+        return Position, (*own, None, self.monitored, self.at_chain)
 
     def at_its_chain(self, job: Job) -> Position:
         """The position that belongs to the chain: one cut in a sweep was taken back a little."""
+        own = (self.chain, self.before, self.draws_at_chain(job), self.is_warm)
+        return Position(*own, None, self.monitored if self.at_chain is None else self.at_chain)
+
+    def draws_at_chain(self, job: Job) -> int:
+        """The number of draws that the chain has made."""
         draws = (self.chain.sweep - self.before - job.warmup) // job.thin
-        return Position(self.chain, self.before, min(self.drawn, max(draws, 0)), self.is_warm)
+        return min(self.drawn, max(draws, 0))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the state and of what is monitored, about."""
+        state = (a.nbytes for a in self.chain.state.values() if isinstance(a, np.ndarray))
+        return sum(state) + sum(a.nbytes for a in self.monitored.values())
+
+
+def monitored_by(positions: Sequence[Position]) -> dict[str, tuple[Accumulator, ...]]:
+    """The accumulators of what is monitored, by name, one for each chain."""
+    return {n: tuple(p.monitored[n] for p in positions) for n in positions[0].monitored}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +133,9 @@ def carry_out(job: Job, number: int, position: Position, seconds: float, most: i
         return _Work(job, number, position).carried_out(seconds, most)
 
 
+Recorded = tuple[Mapping[str, Array], Mapping[tuple[str, str], Array]]
+
+
 @dataclass(slots=True)
 class _Work:
     """A segment under way."""
@@ -107,14 +144,15 @@ class _Work:
     number: int
     position: Position
     recorder: Recorder | None = None
-    checked: int = 0  # (draws of the segment that are known to be finite)
+    checked: int = 0  # (draws of the recorder that are known to be finite)
+    recorded: list[Recorded] = field(default_factory=list)  # (what is kept of recorders before)
 
     def carried_out(self, seconds: float, most: int) -> Segment:
         """Warm-up while there is some left, then draws."""
         position, first = self.position, self.position.drawn
         began = warm = perf_counter()
-        if position.good is None:
-            self.save()
+        if position.good is None or self.job.monitors is not None:
+            self.save()  # (what is monitored cannot be taken back behind where a segment begins)
         is_cut = False
         try:
             if not position.is_warm:
@@ -128,8 +166,12 @@ class _Work:
         self.check()
         if position.drawn == self.job.recording.draws:
             position.good = None  # (nothing is left to be replayed)
+        try:
+            self.put_away(is_cut=is_cut)
+        except KeyboardInterrupt:  # (it has come meanwhile: all is put away)
+            is_cut = True
         taken = warm - began, perf_counter() - warm
-        values, rates = ({}, {}) if self.recorder is None else self.recorder.recorded()
+        values, rates = _joined(self.recorded)
         return Segment(position, first, values, rates, taken, is_cut)
 
     @property
@@ -154,9 +196,21 @@ class _Work:
 
     def draw(self, ends: float, most: int) -> None:
         """Draws until there are ``most``, or the time, or the room for them, is over."""
+        while True:
+            self.record(ends, most)
+            is_over = perf_counter() >= ends or self.position.drawn >= most
+            if self.job.monitors is None or is_over or self.bytes_kept >= BYTES_AT_MOST:
+                return
+            self.check()
+            self.save()
+            self.put_away()
+
+    def record(self, ends: float, most: int) -> None:
+        """Draws into one recorder."""
         self.recorder = recorder = self.job.recording.recorder(
             self.position.drawn, most, BYTES_AT_MOST
         )
+        self.checked = 0
         drawn = partial(self.job.engine.draws, self.chain, recorder, self.job.thin)
         try:
             while recorder.left:
@@ -165,6 +219,44 @@ class _Work:
                     break
         finally:
             self.position.drawn = recorder.first + recorder.drawn
+
+    @property
+    def bytes_kept(self) -> int:
+        """The bytes of what a segment sends, with what the recorder has of it."""
+        kept = [values for values, _ in self.recorded]
+        if self.recorder is not None and self.job.monitors is not None:
+            values, _ = self.recorder.recorded()
+            kept.append({n: values[n] for n in self.job.monitors.kept})
+        return sum(a.nbytes for values in kept for a in values.values())
+
+    def put_away(self, *, is_cut: bool = False) -> None:
+        """Tell monitors of what the recorder has; what is kept of it waits to be sent.
+
+        Where the chain was taken back, monitors are remembered as they were there. Ctrl-C is obeyed
+        afterwards.
+        """
+        with held_back():
+            recorder, self.recorder = self.recorder, None
+            if recorder is None or not recorder.drawn:
+                return
+            values, rates = recorder.recorded()
+            if (monitors := self.job.monitors) is not None:
+                position, end = self.position, recorder.drawn
+                split = position.draws_at_chain(self.job) - recorder.first if is_cut else end
+                self.tell(monitors, values, 0, split, recorder.first)
+                if is_cut:
+                    position.at_chain = copy.deepcopy(position.monitored)
+                    self.tell(monitors, values, split, end, recorder.first)
+                values = {n: values[n] for n in monitors.kept}
+            self.recorded.append((values, rates))
+
+    def tell(
+        self, monitors: Monitors, values: Mapping[str, Array], start: int, stop: int, first: int
+    ) -> None:
+        """Tell monitors of some draws of a recorder, whose first has this number."""
+        if start < stop:
+            own = {n: a[start:stop] for n, a in values.items()}
+            monitors.add(self.position.monitored, own, self.number, first + start)
 
     def advance(self, carry_out: Callable[[], int]) -> None:
         """Some sweeps; now and then a look at the state."""
@@ -204,3 +296,20 @@ class _Work:
         after = sweep - self.position.before - self.job.warmup
         draw, between = divmod(after, self.job.thin)
         return () if draw <= 0 or between else self.job.recording.deferred_in(draw)
+
+
+def _joined(pieces: Sequence[Recorded]) -> Recorded:
+    """What was recorded, piece by piece, as one."""
+    if len(pieces) < 2:
+        return pieces[0] if pieces else ({}, {})
+    names, moved = pieces[0][0], dict.fromkeys(m for _, rates in pieces for m in rates)
+    values = {n: np.concatenate([v[n] for v, _ in pieces]) for n in names}
+    # (of a move that some draws do not make there is no statistic in them)
+    drawn = [len(next(iter(v.values()))) for v, _ in pieces]
+    rates = {
+        move: np.concatenate([
+            r.get(move, np.full(n, np.nan)) for (_, r), n in zip(pieces, drawn, strict=True)
+        ])
+        for move in moved
+    }  # fmt: skip
+    return values, rates

@@ -49,3 +49,28 @@ def ctrl_c() -> Iterator[Stop]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, usual)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Ctrl-C is obeyed afterwards: what is done in between is done wholly.
+
+    >>> with ctrl_c() as stop, held_back():
+    ...     signal.raise_signal(signal.SIGINT)
+    ...     print(bool(stop))
+    False
+    >>> bool(stop)
+    True
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    usual = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if came:
+        signal.raise_signal(signal.SIGINT)

@@ -25,6 +25,9 @@ from gibbsppl.run.segments import Job, Position, Segment, carry_out
 # The seconds of a segment: here, somebody may be waiting to stop the run, or for a bar; elsewhere,
 # it takes some milliseconds to send one, and more where it is large.
 SECONDS_HERE, SECONDS_ELSEWHERE = 0.1, 0.5
+# About the bytes that come and go in a second; a segment takes so many times as long as its chain
+# is on the way.
+BYTES_A_SECOND, TIMES_AS_LONG = 250e6, 10
 # How often a segment is carried out again whose worker has died.
 ATTEMPTS = 2
 # The jobs that a worker remembers.
@@ -132,9 +135,10 @@ class Elsewhere:
         """A segment of chain ``number``, with the job if the worker had not got it."""
         payload = self.payload if number in self.sends else None
         executor = self.pool.executor
+        seconds = max(SECONDS_ELSEWHERE, TIMES_AS_LONG * position.nbytes / BYTES_A_SECOND)
         try:
             found = executor.submit(
-                carry_out_there, self.key, payload, number, position, SECONDS_ELSEWHERE, most
+                carry_out_there, self.key, payload, number, position, seconds, most
             )
         except (BrokenExecutor, RuntimeError) as error:  # (broken or shut down in between)
             found = Future()

@@ -5,8 +5,10 @@ Comes in: draws with the ends of their chains. Goes out: a run that goes on from
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from gibbsppl.errors import RunError
 from gibbsppl.output.draws import STATISTICS, Draws
@@ -14,6 +16,9 @@ from gibbsppl.run.beginning import Beginning, SoFar
 from gibbsppl.run.recording import Array
 from gibbsppl.run.segments import Position
 from gibbsppl.run.stores import Move, Store
+
+if TYPE_CHECKING:
+    from gibbsppl.sampling.monitors import Watching
 
 # The bytes that are copied at a time.
 AT_A_TIME = 16 << 20
@@ -44,6 +49,17 @@ class Before:
         return cls({n: every[n] for n in recorded}, rates)
 
 
+def check_monitors(watch: Watching | None, draws: Draws) -> None:
+    """Raise an error unless what is watched is what was monitored in the run of some draws."""
+    wanted = () if watch is None else tuple(watch.watched)
+    if set(wanted) != set(draws.monitored):
+        found, expected = (", ".join(names) or "nothing" for names in (wanted, draws.monitored))
+        raise RunError(
+            f"monitor: found {found}, expected {expected}, as the run of the draws had it: "
+            "statistics go on with what they have; give monitor= as in sample()."
+        )
+
+
 def put(before: Before | None, store: Store) -> None:
     """Put draws that chains have made before into a store, a part at a time."""
     if before is None:
@@ -68,6 +84,8 @@ def going_on(beginning: Beginning, positions: Sequence[Position], draws: Draws) 
     for at in positions:
         drawn = min(draws.draws, at.drawn)
         before = at.chain.sweep - job.warmup - drawn * job.thin
-        found.append(replace(Position.of(at.chain), before=before, drawn=drawn, is_warm=True))
+        own: dict[str, Any] = {"before": before, "drawn": drawn, "is_warm": True}
+        own["monitored"] = copy.deepcopy(at.monitored)
+        found.append(replace(Position.of(at.chain), **own))
     seconds = (draws.attributes.get(f"{n}_seconds", 0.0) for n in ("warmup", "sampling"))
     return SoFar(tuple(found), (next(seconds), next(seconds)))

@@ -28,9 +28,9 @@ from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
 from gibbsppl.run.choice import Asked, Backend, asked_for, checked_backend, engine_for, seconds_of
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.pools import Wanted
-from gibbsppl.run.ready import Reading, Ready, RunResult
+from gibbsppl.run.ready import Reading, Ready, Records, RunResult
 from gibbsppl.run.recording import Types, check_memory
-from gibbsppl.sampling.extending import Before, going_on
+from gibbsppl.sampling.extending import Before, check_monitors, going_on
 from gibbsppl.sampling.resuming import EVERY, How, drawn
 from gibbsppl.sampling.runs import ChainEnds, Made, Run
 from gibbsppl.settings import Settings
@@ -42,14 +42,16 @@ if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.initial.rooms import Rooms
     from gibbsppl.output.until import Until
+    from gibbsppl.sampling.monitors import Monitored, Watching
     from gibbsppl.schedule.sweeps import Schedule
 
 def _told(
-    sampler: Drawing, read: Reading, started: Attributes, result: RunResult
+    sampler: Drawing, read: Reading, started: Attributes, watch: Watching | None, result: RunResult
 ) -> Draws:
-    """The draws of a run, which has started so."""
+    """The draws of a run, which has started so, with what was monitored."""
     found, more = read(result)
-    return sampler.as_draws(found, {**started, **more})
+    draws = sampler.as_draws(found, {**started, **more})
+    return draws if watch is None else replace(draws, monitored=watch.told(result))
 
 
 class Drawing:
@@ -123,6 +125,7 @@ class Drawing:
         thin: int = 1,
         init: Init = None,
         keep: Sequence[str] | None = None,
+        monitor: Monitored | None = None,
         backend: Backend | None = None,
         threads: int | None = None,
         dtype: str | None = None,
@@ -144,6 +147,9 @@ class Drawing:
         variables to keep. By default these are all of the model's but labels and counts, each with
         draws of more than 64 MiB: a line on stderr and ``draws.left_out`` say so. Whole numbers
         have the smallest integer type that holds their support, which products can leave.
+        ``monitor`` names what only statistics are wanted of, too large to keep: variables,
+        functions of the state, ``gp.predictive(...)``, in a list or by name in a dict;
+        ``draws.monitored`` has them, and no draws of what ``keep`` does not name.
         ``backend`` is ``"numpy"``, ``"compiled"`` (loops, by Numba) or ``"auto"``: loops if these
         save more than compiling takes. ``threads`` share large loops of one chain,
         ``dtype="float32"`` halves large arrays (docs/sampling.md).
@@ -171,10 +177,13 @@ class Drawing:
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         size, names = Size(draws, warmup, thin), _names_of(keep)
         sequence = seed_sequence(seed)
-        ready = self._ready(asked, size, names, chains, sequence, init, temper)
-        run = self._run(ready, asked, temper, size, until)
+        watch = self._watching(monitor, sequence)
+        records = Records(names, {} if watch is None else watch.watched)
+        ready = self._ready(asked, size, records, chains, sequence, init, temper)
+        run = self._run(ready, asked, temper, size, until, watch)
         if checkpoint is None:
             check_memory(run.beginning.needed, limit_bytes)
+        check_memory(run.beginning.added_up, limit_bytes, "statistics")
         how: How = {"progress": progress, "checkpoint": checkpoint, "every": every}
         return drawn(run, start_of(ready.chains), wanted, **how)
 
@@ -183,6 +192,7 @@ class Drawing:
         draws: Draws,
         more: int = 1000,
         *,
+        monitor: Monitored | None = None,
         cores: int | None = None,
         executor: Executor | None = None,
         until: Until | None = None,
@@ -197,7 +207,7 @@ class Drawing:
         adapted; ``draws`` are as `sample` has returned them, or as `gp.load_draws` reads them. They
         are left as they are. Sampler and data must be those of the run, else a `RunError` says what
         differs. Back end, tempering and thinning are those of the run; other arguments are as in
-        `sample`.
+        `sample`: ``monitor`` has to be that of the run, whose statistics go on.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="coin") as coin:
@@ -213,15 +223,18 @@ class Drawing:
         asked, temper = ends.made.asked, ends.made.temper
         thin, warmup = (draws.attributes[n] for n in ("thin", "warmup"))
         size, chains = Size(draws.draws + more, warmup, thin), [p.chain for p in ends.positions]
-        engine = self._engine(asked, len(chains) * more * thin, tuple(draws))
+        watch = self._watching(monitor, np.random.SeedSequence(int(draws.attributes["seed"])))
+        check_monitors(watch, draws)
+        records = Records(tuple(draws), {} if watch is None else watch.watched)
+        engine = self._engine(asked, len(chains) * more * thin, records.named)
         own = (self.program, self.prepared)
-        ready = Ready(*own, chains, engine, self.types, tuple(draws), draws.attributes.get("seed"))
+        ready = Ready(*own, chains, engine, self.types, records, draws.attributes.get("seed"))
         if temper is not False:
             ready = self._with_powers(ready, temper, asked, size, is_given=True)
-        run = self._run(ready, asked, temper, size, until, draws.attributes)
+        run = self._run(ready, asked, temper, size, until, watch, draws.attributes)
         if checkpoint is None:
             check_memory(run.beginning.needed, limit_bytes)
-        before = Before.of(draws, run.beginning.job.recording.names)
+        before = Before.of(draws, run.beginning.job.kept)
         so_far = going_on(run.beginning, ends.positions, draws)
         how: How = {"progress": progress, "checkpoint": checkpoint, "every": every}
         return drawn(run, so_far, Wanted(cores, executor), **how, before=before)
@@ -233,10 +246,12 @@ class Drawing:
         temper: bool | int,
         size: Size,
         until: Until | None,
+        watch: Watching | None,
         started: Attributes | None = None,
     ) -> Run:
         """The run of chains that are ready, which have ``started`` as is told."""
-        told = partial(_told, self, ready.read, ready.attributes if started is None else started)
+        begun = ready.attributes if started is None else started
+        told = partial(_told, self, ready.read, begun, watch)
         seconds = None if temper else partial(self._seconds, ready.engine, asked.threads, until)
         # (the same settings would choose the same back end here; another machine may have no Numba)
         backend = checked_backend(ready.engine.name)
@@ -252,7 +267,7 @@ class Drawing:
         self,
         asked: Asked,
         size: Size,
-        keep: Sequence[str] | None,
+        records: Records,
         chains: int,
         sequence: np.random.SeedSequence,
         init: Init,
@@ -263,11 +278,23 @@ class Drawing:
         if temper is not False:
             starts, notes = self.initial_states(chains, sequence, init)
             plain = Interpreted.of(*own)
-            ready = Ready(*own, starts, plain, self.types, keep, sequence.entropy, notes)
+            ready = Ready(*own, starts, plain, self.types, records, sequence.entropy, notes)
             return self._with_powers(ready, temper, asked, size, is_given=init is not None)
-        engine = self._engine(asked, sweeps, keep or ())
+        engine = self._engine(asked, sweeps, records.named)
         starts, notes = self._starts(chains, sequence, init, engine)
-        return Ready(*own, starts, engine, self.types, keep, sequence.entropy, notes)
+        return Ready(*own, starts, engine, self.types, records, sequence.entropy, notes)
+
+    def _watching(
+        self, monitor: Monitored | None, sequence: np.random.SeedSequence
+    ) -> Watching | None:
+        """What a run is to watch, as its argument ``monitor`` says."""
+        if monitor is None:
+            return None
+        from gibbsppl.sampling.monitors import watching  # noqa: PLC0415  (only when asked for)
+
+        seed = int(np.random.SeedSequence(sequence.entropy).generate_state(1)[0])
+        dims = self.derivation.facts.dims
+        return watching(monitor, self.graph, self.data, dims, self.coords, seed)
 
     def _with_powers(
         self, ready: Ready, temper: bool | int, asked: Asked, size: Size, *, is_given: bool

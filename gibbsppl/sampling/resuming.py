@@ -20,6 +20,7 @@ from gibbsppl.run.beginning import SoFar
 from gibbsppl.run.pools import Wanted
 from gibbsppl.run.ready import RunResult
 from gibbsppl.run.sampling import most_draws
+from gibbsppl.run.segments import monitored_by
 from gibbsppl.run.stores import InMemory
 from gibbsppl.sampling.extending import Before, put
 from gibbsppl.sampling.runs import Run
@@ -141,5 +142,6 @@ def _draws_so_far(found: Found) -> Draws:
     positions = tuple(so_far.positions[n].at_its_chain(job) for n in chains)
     own = job.warmup, job.thin, so_far.seconds
     result = RunResult(values, positions, *own, so_far.interrupted or told, rates)
+    monitored = monitored_by([so_far.positions[n] for n in chains])
     whole = replace(result, left_out=run.beginning.left_out, until=so_far.until)
-    return run.as_draws(whole)
+    return run.as_draws(replace(whole, monitored=monitored))

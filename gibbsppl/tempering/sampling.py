@@ -207,14 +207,14 @@ def tempered_ready(
 
     ``is_given``: the user gave the starts. The log likelihood is a number of each draw.
     """
-    own, told, names = made.sampler, made.graph.log_likelihood, ready.keep
+    own, told, names = made.sampler, made.graph.log_likelihood, ready.records.keep
     for name in names or ():
         if name in own.program.auxiliary and name not in made.model.program.auxiliary:
             raise RunError(
                 f"keep: {name!r} is a variable of the tempered program alone; leave it out."
             )
     sweeps = len(ready.chains) * size.sweeps
-    engine = made.engine(asked, sweeps, names or (), checked_rungs(temper), REFUSED)
+    engine = made.engine(asked, sweeps, ready.records.named, checked_rungs(temper), REFUSED)
     return replace(
         ready,
         program=own.program,
@@ -225,7 +225,7 @@ def tempered_ready(
         ],
         engine=engine,
         types=own.derivation.facts.types,
-        keep=None if names is None else [*names, told],
+        records=replace(ready.records, keep=None if names is None else [*names, told]),
         read=partial(at_power_one, told),
     )
 

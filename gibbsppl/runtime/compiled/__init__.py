@@ -120,6 +120,18 @@ def _prefetched(context: Any, array: Any, place: Any) -> Any:
 
 
 @kernel
+def where(condition: bool, value: float, other: float) -> float:
+    """One of two numbers."""
+    return value if condition else other
+
+
+@kernel
+def any_of(condition: bool) -> bool:
+    """Whether a condition holds."""
+    return condition
+
+
+@kernel
 def fetch(array: Any, place: int) -> None:
     """An element of a vector begins to come into the cache of the processor."""
     _prefetched(array, place)  # type: ignore[call-arg]  # Numba has the context

@@ -9,6 +9,7 @@
   `vector_walks`, `swaps`, `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`,
   `spreads`), `trajectories` by gradients, of `hamiltonian` steps; decisions about `corrected`
   joint draws
+- `markers` of quantiles of what is not kept
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
   `passage`, `stirling`, `log_chi` and `normalisers`; `elementary` ones; `copies` of vectors
 
@@ -26,6 +27,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -36,6 +39,16 @@ WHOLE = 6755399441055744.0
 def power_of_shifted(shifted: float) -> float:
     """Two to the power of a whole number plus `WHOLE`; by its bits in the other package."""
     return float(2.0 ** (shifted - WHOLE))
+
+
+def where(condition: Any, value: Any, other: Any) -> Any:
+    """One of two values, of arrays element by element; of numbers alone in the other package."""
+    return np.where(condition, value, other)
+
+
+def any_of(condition: Any) -> bool:
+    """Whether a condition holds of any element; of a number alone in the other package."""
+    return bool(np.any(condition))
 
 
 def fetch(array: Any, place: int) -> None:
