@@ -21,6 +21,7 @@ from gibbsppl.run.pools import Wanted
 from gibbsppl.run.ready import RunResult
 from gibbsppl.run.sampling import most_draws
 from gibbsppl.run.stores import InMemory
+from gibbsppl.run.workers import Pool
 from gibbsppl.sampling.extending import Before, put
 from gibbsppl.sampling.runs import Run
 from gibbsppl.settings import EXECUTOR
@@ -40,7 +41,7 @@ class How(TypedDict):
 def drawn(
     run: Run,
     so_far: SoFar,
-    wanted: Wanted,
+    wanted: Wanted | Pool | None,
     *,
     progress: bool,
     checkpoint: str | PathLike[str] | None,
