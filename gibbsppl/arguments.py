@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
-from typing import Any, ParamSpec, TypeAlias, TypeGuard, TypeVar
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeGuard, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,7 +99,14 @@ MAPPINGS = Kind(
 )
 STARTS = Kind(
     lambda value: MAPPINGS.fits(value) or hasattr(type(value), "starts"),
-    "a dict, a list of one for each chain, or a fit",
+    "a dict, a list of one for each chain, draws or a fit",
+)
+# Where chains start that are given no values.
+StartWord: TypeAlias = Literal["pilot", "prior", "optimum", "variational"]
+START_WORDS: tuple[StartWord, ...] = get_args(StartWord)
+START = Kind(
+    lambda value: value in START_WORDS if isinstance(value, str) else STARTS.fits(value),
+    f"{', '.join(map(repr, START_WORDS))}, {STARTS.expected}",
 )
 PATH = Kind(_is_path, "the path of a file")
 MODEL = Kind(lambda value: hasattr(type(value), "graph"), "a gp.Model")

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import gibbsppl as gp
+from gibbsppl.arguments import START_WORDS
 from gibbsppl.cli import main
+from gibbsppl.cli.command import STARTS
 from gibbsppl.cli.model_files import model_in
 
 COIN = """
@@ -163,6 +165,20 @@ def test_a_run_ends_by_the_rule_that_is_asked_for(coin, capsys, tmp_path):
     assert draws.until.endswith("(400 asked)")
     assert main(["run", coin, *options, "--r-hat", "0.5"]) != 0
     assert "found r_hat=0.5, expected a number above 1" in capsys.readouterr().err
+
+
+def test_chains_start_where_that_is_asked_for(coin, capsys, tmp_path):
+    assert STARTS == START_WORDS
+    out = tmp_path / "draws.nc"
+    for start in ("prior", "variational"):
+        assert main(["run", coin, *SHORT, "--seed", "1", "--start", start, "--out", str(out)]) == 0
+        assert re.search(r"s in all, \d\.\d s for starts\)", capsys.readouterr().out)
+        sampler, drawn = gp.compile(model_in(Path(coin))), gp.load_draws(out)
+        again = sampler.sample(
+            drawn.draws, warmup=drawn.attributes["warmup"], chains=drawn.chains, seed=1,
+            start=start, progress=False,
+        )  # fmt: skip
+        assert (again["p"] == drawn["p"]).all()
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_pilot_sweeps_are_those_of_the_run(monkeypatch):
         with monkeypatch.context() as patch:
             if engine.name == "compiled":
                 patch.setattr("gibbsppl.run.engines.advance", None)
-            made.append(sampler._starts(2, 1, None, engine)[0])
+            made.append(sampler._started(2, 1, None, engine=engine).chains)
 
     for ours, theirs in zip(*made, strict=True):
         assert ours.rng.bit_generator.state == theirs.rng.bit_generator.state

@@ -6,9 +6,11 @@ import pytest
 import gibbsppl as gp
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.code.log_densities import LogDensities
+from gibbsppl.initial import pilot
+from gibbsppl.initial.agreement import says_no_more
 from gibbsppl.initial.pilot import best_start
 from gibbsppl.initial.search import initial_state
-from models import rats
+from models import eight_schools, rats
 
 
 def parts(sampler):
@@ -32,6 +34,29 @@ def test_growth_curves_never_start_as_noise(sd_prior):
     for seed in range(12):
         start, _ = best_start(np.random.default_rng(seed), *parts(sampler))
         assert densities.of_observations({**data, **start}) > halfway
+
+
+def test_a_second_round_is_made_where_candidates_disagree(monkeypatch):
+    """Of three from schools, of which any will do; not of seven from growth, most of them noise."""
+    made = []
+
+    def counted(*given, of=pilot._fit_after_sweeps):
+        made[-1] += 1
+        return of(*given)
+
+    monkeypatch.setattr(pilot, "_fit_after_sweeps", counted)
+    for model, candidates, rounds in ((eight_schools.model(), 3, 1), (rats.model(), 7, 2)):
+        sampler = gp.compile(model)
+        for seed in range(6):
+            made.append(0)
+            best_start(np.random.default_rng(seed), *parts(sampler))
+            assert made[-1] == candidates * rounds
+
+
+def test_candidates_that_are_no_start_do_not_agree():
+    assert not says_no_more([-np.inf, -np.inf], 1.0)
+    assert not says_no_more([-np.inf, -3.0], 1.0)
+    assert says_no_more([-3.0], 1.0)
 
 
 def test_without_pilot_runs_some_would():

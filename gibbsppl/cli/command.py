@@ -38,6 +38,9 @@ FAILED, MISUSED, STOPPED = 1, 2, 130
 # What can be monitored besides variables.
 DEVIANCE, PENALTY = "deviance", "pD"
 
+# What --start takes.
+STARTS = ("pilot", "prior", "optimum", "variational")
+
 # What --kernel takes, and the names in gibbsppl.kernels.
 KERNELS = {
     "slice": "Slice",
@@ -156,6 +159,10 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         help="initial values, for all chains; given again, one file for each chain",
     )  # fmt: skip
     run_options.add_argument(
+        "--start", choices=STARTS, default=STARTS[0],
+        help="where chains start that have no initial values (default: the best of pilot runs)",
+    )  # fmt: skip
+    run_options.add_argument(
         "--monitor", type=_names, default=(), metavar="X,Y",
         help="variables to record (default: all but large arrays of labels and counts); also "
         f"{DEVIANCE} and {PENALTY}",
@@ -227,6 +234,7 @@ def run(options: argparse.Namespace) -> int:
         seed=seed,
         thin=options.thin,
         init=inits,
+        start=options.start,
         keep=_kept(sampler, options, recorded, told),
         cores=options.cores,
         until=_rule(options),
@@ -248,7 +256,9 @@ def run(options: argparse.Namespace) -> int:
             say(f"CODA files written: {', '.join(map(str, (index, *chains)))}")
     except (MemoryError, GibbspplError) as error:
         raise RunError(f"{error or 'not enough memory'} (draws written to {where})") from error
-    print(f"draws written to {where} (seed {seed}, {perf_counter() - started:.1f} s in all)")
+    seconds = f"{perf_counter() - started:.1f} s in all"
+    starting = f"{drawn.attributes['starting_seconds']:.1f} s for starts"
+    print(f"draws written to {where} (seed {seed}, {seconds}, {starting})")
     return 0
 
 

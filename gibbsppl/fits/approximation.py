@@ -149,9 +149,12 @@ class Approximation:
         found: Draws = self.made.as_draws(result, {"seed": sequence.entropy, "drawn_from": "q"})
         return found
 
-    def starts(self, chains: int) -> list[dict[str, Any]]:
-        """A draw from q for each of some chains to start from: ``sample(init=fit)``."""
-        draws = self.sample(1, chains=chains, seed=len(self.trace))
+    def starts(self, chains: int, seed: Seed = None) -> list[dict[str, Any]]:
+        """A draw from q for each of some chains to start from: ``sample(start=fit)``.
+
+        Without a ``seed`` they are always the same.
+        """
+        draws = self.sample(1, chains=chains, seed=len(self.trace) if seed is None else seed)
         latent = [n for n in self.made.graph.drawn if n in draws]
         return [{n: draws[n][chain, 0] for n in latent} for chain in range(chains)]
 

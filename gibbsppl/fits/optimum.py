@@ -11,7 +11,7 @@ import numpy as np
 from gibbsppl.fits.approximation import Approximation
 from gibbsppl.fits.factors import shown
 from gibbsppl.model.evaluation import Floats
-from gibbsppl.run.chains import Chain, advance
+from gibbsppl.run.chains import Chain, Seed, advance
 from gibbsppl.run.sampling import streams
 from gibbsppl.schedule.steps import Step
 
@@ -43,17 +43,19 @@ class Optimum(Approximation):
         points = drawn & moments
         return {n: np.asarray(self.state[n]) for n in self.made.graph.drawn if n in points}
 
-    def starts(self, chains: int) -> list[dict[str, Any]]:
-        """A state for each of some chains to start from: ``sample(init=best)``.
+    def starts(self, chains: int, seed: Seed = None) -> list[dict[str, Any]]:
+        """A state for each of some chains to start from: ``sample(start=best)``.
 
         What was read by its mean is drawn from q; then each variable is drawn once from its
         conditional, whose spread is about that of the posterior beside the optimum.
         """
         drawn, names = self.made.drawing(), self.made.graph.drawn
         averaged = {n for s in self.schedule.steps if s.by == "mean" for n in _arrays(s)}
-        own = super().starts(chains) if averaged & set(names) else [{} for _ in range(chains)]
-        found = []
-        for rng, drawn_values in zip(streams(len(self.trace), chains), own, strict=True):
+        own = [dict[str, Any]() for _ in range(chains)]
+        if averaged & set(names):
+            own = Approximation.starts(self, chains, seed)
+        found, seed = [], len(self.trace) if seed is None else seed
+        for rng, drawn_values in zip(streams(seed, chains), own, strict=True):
             at = {n: np.array(self.state[n]) for n in names if n in self.state}
             chain = Chain({**at, **drawn_values}, rng)
             drawn.program.augment(rng, chain.state, drawn.constants)

@@ -3,9 +3,9 @@
 In the order in which they are called:
 
 - `impossible`, before anything is compiled: data of density zero, whatever the parameters
-- `inits`: values of the user's
+- `inits`: values of the user's; `from_prior`: a draw of the prior as it is, if that is asked for
 - `pilot`: several starts by `search`, a few sweeps from each, the best is taken, by its log
-  density (`code/log_densities`). `search` goes from
+  density (`code/log_densities`), until these are in `agreement`. `search` goes from
   a `dispersed` state (`unitless`: scales of exponents and coefficients) to one that is `feasible`;
   if the density is still zero, `polyhedra` moves it to where all that is linear in the model's
   `requirements` is met, and `nearing` towards where the rest is

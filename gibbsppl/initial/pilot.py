@@ -9,9 +9,8 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,14 +19,14 @@ import sympy as sp
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays, observed
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import StartError
-from gibbsppl.initial.rooms import Rooms
+from gibbsppl.initial.agreement import says_no_more, unit_of
 from gibbsppl.initial.search import initial_state
 from gibbsppl.initial.unitless import only_for, unitless_scales
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.run.chains import FAILURES, Chain
-from gibbsppl.run.engines import Compiled, Engine, Interpreted
+from gibbsppl.run.engines import Engine, Interpreted
 
 # A scale is moved by a factor of exp(5), about 150: two such moves, one a round, cover what vague
 # priors leave open (variances over nine orders of magnitude), and three sweeps suffice for
@@ -76,28 +75,6 @@ class Pilots:
     engine: Engine
     densities: LogDensities | None = None
 
-    def starts(
-        self,
-        streams: Iterable[np.random.Generator],
-        inits: Iterable[Values | None],
-        check: Callable[..., None],
-    ) -> tuple[list[Chain], dict[str, str]]:
-        """A start for each stream, and the origin of each value; the first one is checked as such.
-
-        ``check`` raises an error where a state is no start; it is told whether it is the ``first``,
-        and of the ``rooms`` by which compiled loops look at blocks.
-        """
-        found, notes = list[Chain](), dict[str, str]()
-        both = [*zip(streams, inits, strict=True)]
-        own, told = self, dict[str, Any]()
-        if isinstance(self.engine, Compiled):
-            own = self.with_loops(len(both))
-            told = {"rooms": Rooms(self.engine, self.constants)}
-        for rng, init in both:
-            state, notes = own.start(rng, init, partial(check, first=not found, **told))
-            found.append(Chain(state, rng))
-        return found, notes
-
     def with_loops(self, chains: int) -> Pilots:
         """The same with log densities in loops, where so many chains evaluate them often enough."""
         bounded = sum(_numeric_bounds(s) is not None for s in self.graph.latent)
@@ -141,8 +118,9 @@ def best_start(
     From a state by the rule of `gibbsppl.initial.search`, a few sweeps are made: once as it is, and
     once for each scale (each variable with a bound, but for those of exponents alone) moved up or
     down by orders of magnitude. The state at which the observations have the highest density is
-    taken through the same once more, and the best state of all is the start. With values in
-    ``init``, or without observations, the start is the state by the rule, and no sweep is made.
+    taken through the same once more, unless all these are in `agreement`, and the best state of all
+    is the start. With values in ``init``, or without observations, the start is the state by the
+    rule, and no sweep is made.
     """
     pilots = Pilots(graph, data, program, constants, Interpreted(program, constants))
     state, notes, _ = _after_pilots(pilots, rng, init)
@@ -162,10 +140,12 @@ def _after_pilots(
     best, highest = start, -np.inf
     drawn = set(start).union(*program.step_variables.values())
     for _ in range(ROUNDS):
-        for candidate in _candidates(rng, graph, data, best, drawn):
-            fit = _fit_after_sweeps(pilots, densities, rng, candidate)
-            if fit > highest:
-                best, highest = candidate, fit
+        candidates = _candidates(rng, graph, data, best, drawn)
+        found = [_fit_after_sweeps(pilots, densities, rng, c) for c in candidates]
+        if max(found) > highest:
+            highest, best = max(found), candidates[found.index(max(found))]
+        if says_no_more(found, unit_of(graph)):
+            break
     return best, notes, highest > -np.inf
 
 

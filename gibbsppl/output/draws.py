@@ -101,6 +101,7 @@ FIELDS = {
     stacked={"name": NAME},
     only={"names": NAMES},
     thinned={"every": COUNT},
+    starts={"chains": COUNT},
     summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
     save={"path": PATH},
     save_coda={"prefix": PATH},
@@ -231,6 +232,15 @@ class Draws:
         """
         chain, draw = np.divmod(rows, self.draws)
         return for_arithmetic(self[name][chain, draw])
+
+    def starts(self, chains: int) -> list[dict[str, Array]]:
+        """A draw for each of some chains to start from, evenly spread: ``sample(start=draws)``.
+
+        >>> [s["x"] for s in Draws({"x": np.arange(6.0).reshape(2, 3)}).starts(3)]
+        [np.float64(1.0), np.float64(3.0), np.float64(5.0)]
+        """
+        rows = (2 * np.arange(chains) + 1) * self.chains * self.draws // (2 * chains)
+        return [{name: self.at(name, int(row)) for name in self} for row in rows]
 
     def only(self, names: Sequence[str]) -> Draws:
         """The draws of some variables, in the order of ``names``.

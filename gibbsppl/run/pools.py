@@ -92,12 +92,15 @@ def available() -> int:
 
 @contextmanager
 def pool_of(
-    wanted: Wanted, chains: int, seconds: Callable[[], float]
+    wanted: Wanted | Pool | None, chains: int, seconds: Callable[[], float]
 ) -> Iterator[Pool | None]:
     """The pool of a run that takes about so many seconds by its operations; None for no pool.
 
-    Processes that nobody has asked for are told of.
+    Processes that nobody has asked for are told of. A pool that is open is left to its owner.
     """
+    if not isinstance(wanted, Wanted):
+        yield wanted
+        return
     if wanted.executor is not None:
         yield Given(wanted.executor)
         return

@@ -49,7 +49,7 @@ class RunResult:
 
 
 # Notes of initial values that no rule made up.
-FIXED = ("prior", "given")
+FIXED = ("prior", "given", "optimum", "variational")
 
 # The result of a run as one of the model, with what is told of how it was made.
 Reading = Callable[[RunResult], tuple[RunResult, Mapping[str, Any]]]
@@ -78,7 +78,7 @@ class Ready:
     """Chains at their starts, the engine of their sweeps, what to record and in which types.
 
     ``seed``: the entropy of the random numbers; ``origins``: where each value that chains start
-    from is taken from.
+    from is taken from; ``seconds``: those that the starts of all chains took.
     """
 
     program: Program
@@ -89,10 +89,12 @@ class Ready:
     records: Records
     seed: Any = None
     origins: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
     read: Reading = as_it_is
 
     @property
     def attributes(self) -> Mapping[str, Any]:
         """The facts to be kept with draws: the seed, the engine, starts that a rule made up."""
         by_rule = ", ".join(n for n, told in self.origins.items() if told not in FIXED)
-        return {"seed": self.seed, **self.engine.attributes, "started_by_rule": by_rule}
+        own = {"started_by_rule": by_rule, "starting_seconds": self.seconds}
+        return {"seed": self.seed, **self.engine.attributes, **own}

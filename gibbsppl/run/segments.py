@@ -56,6 +56,15 @@ class Job:
         """The sweeps of each chain."""
         return self.warmup + self.recording.draws * self.thin
 
+    def carry_out(self, number: int, position: Position, seconds: float, most: int) -> Segment:
+        """A segment of chain ``number`` of about so many seconds, up to ``most`` draws of the run.
+
+        The position given is moved on in place. Raises a `RunError` that says what went wrong first
+        where a state is not finite, or a step fails.
+        """
+        with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
+            return _Work(self, number, position).carried_out(seconds, most)
+
 
 @dataclass(slots=True)
 class Position:
@@ -112,7 +121,8 @@ class Segment:
 
     ``values`` and ``rates`` have the draws from number ``first`` (0 is that of a run) on along
     their first axis; ``seconds`` are those of warm-up and of sampling. ``is_cut``: Ctrl-C has ended
-    it in the midst of a sweep; the chain is then where it was last looked at.
+    it in the midst of a sweep; the chain is then where it was last looked at. ``origins``: of a
+    segment that starts a chain, where each value is taken from.
     """
 
     position: Position
@@ -121,16 +131,7 @@ class Segment:
     rates: Mapping[tuple[str, str], Array]
     seconds: tuple[float, float]
     is_cut: bool = False
-
-
-def carry_out(job: Job, number: int, position: Position, seconds: float, most: int) -> Segment:
-    """A segment of chain ``number`` of about so many seconds, up to ``most`` draws of the run.
-
-    The position given is moved on in place. Raises a `RunError` that says what went wrong first
-    where a state is not finite, or a step fails.
-    """
-    with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
-        return _Work(job, number, position).carried_out(seconds, most)
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 Recorded = tuple[Mapping[str, Array], Mapping[tuple[str, str], Array]]

@@ -1,8 +1,9 @@
 """Workers of a run: who carries out its segments, in this process or in others.
 
-Comes in: a `Job`, positions of chains. Goes out: segments. A worker remembers the job, which it is
-sent when it says that it has not got it, and gets a position with each segment; so one that dies
-takes nothing along, and whichever of them carries out a segment, the draws are the same.
+Comes in: a job, such as the `Job` of a run, positions of chains. Goes out: segments. A worker
+remembers the job, which it is sent when it says that it has not got it, and gets a position with
+each segment; so one that dies takes nothing along, and whichever of them carries out a segment, the
+draws are the same.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, Protocol
 
 from gibbsppl.errors import RunError
 from gibbsppl.run.progress import say
-from gibbsppl.run.segments import Job, Position, Segment, carry_out
+from gibbsppl.run.segments import Position, Segment
 
 # The seconds of a segment: here, somebody may be waiting to stop the run, or for a bar; elsewhere,
 # it takes some milliseconds to send one, and more where it is large.
@@ -41,6 +42,13 @@ class Lost:
     reason: str
 
 
+class Work(Protocol):
+    """A job: what is done with each chain."""
+
+    def carry_out(self, number: int, position: Position, seconds: float, most: int) -> Segment:
+        """A segment of chain ``number`` of about so many seconds, up to ``most`` draws."""
+
+
 class Crew(Protocol):
     """Workers that carry out segments of a job."""
 
@@ -58,7 +66,7 @@ class Crew(Protocol):
 class Here:
     """This process, which carries out a segment when it is submitted."""
 
-    job: Job
+    job: Work
 
     def is_free(self, number: int, busy: int) -> bool:
         """Whether there is none: what a segment has ended in is looked at before the next."""
@@ -68,7 +76,7 @@ class Here:
     def submit(self, number: int, position: Position, most: int) -> Future[Any]:
         """A segment of chain ``number``, carried out now."""
         done: Future[Any] = Future()
-        done.set_result(carry_out(self.job, number, position, SECONDS_HERE, most))
+        done.set_result(self.job.carry_out(number, position, SECONDS_HERE, most))
         return done
 
     def outcome(self, number: int, done: Future[Any]) -> Segment | Lost | None:
@@ -115,7 +123,7 @@ class Elsewhere:
     chains that go on one by one.
     """
 
-    job: Job
+    job: Work
     pool: Pool
     payload: bytes = b""
     key: str = field(default_factory=lambda: f"{os.getpid()}-{secrets.token_hex(8)}")
@@ -207,7 +215,7 @@ class _Jobs(threading.local):
     """The jobs that a thread knows: arrays that loops work in are not shared with other threads."""
 
     def __init__(self) -> None:
-        self.known: OrderedDict[str, Job] = OrderedDict()
+        self.known: OrderedDict[str, Work] = OrderedDict()
 
 
 _JOBS = _Jobs()
@@ -225,7 +233,7 @@ def carry_out_there(
             known[key] = pickle.loads(payload)  # noqa: S301  (made by `packed`)
             while len(known) > JOBS:
                 known.popitem(last=False)
-        return carry_out(known[key], number, position, seconds, most)
+        return known[key].carry_out(number, position, seconds, most)
     except Exception as error:  # noqa: BLE001  (told where the run is)
         return Raised(_picklable(error))
 
@@ -260,7 +268,7 @@ class _Packer(pickle.Pickler):
         return NotImplemented
 
 
-def packed(job: Job) -> bytes:
+def packed(job: Work) -> bytes:
     """A job as it is sent to workers."""
     file = io.BytesIO()
     try:
@@ -272,7 +280,7 @@ def packed(job: Job) -> bytes:
     return file.getvalue()
 
 
-def crew_of(job: Job, pool: Pool | None) -> Crew:
+def crew_of(job: Work, pool: Pool | None) -> Crew:
     """The workers of a job: those of a pool, if it can be sent there, or this process."""
     if pool is None:
         return Here(job)

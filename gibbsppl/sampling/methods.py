@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from gibbsppl.cache.derivation import Derivation
 from gibbsppl.checkpoints.identity import Identity
 from gibbsppl.code.program import Constants, Prepared, Program
 from gibbsppl.errors import RunError
-from gibbsppl.initial.inits import Init, inits_of
-from gibbsppl.initial.pilot import Pilots
+from gibbsppl.initial.inits import Init, Start
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
 from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Values
@@ -27,12 +26,15 @@ from gibbsppl.run.beginning import Size, beginning, start_of
 from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
 from gibbsppl.run.choice import Asked, Backend, asked_for, checked_backend, engine_for, seconds_of
 from gibbsppl.run.engines import Engine, Interpreted
-from gibbsppl.run.pools import Wanted
+from gibbsppl.run.pools import Wanted, pool_of
 from gibbsppl.run.ready import Reading, Ready, Records, RunResult
 from gibbsppl.run.recording import Types, check_memory
+from gibbsppl.run.starting import Started, started
+from gibbsppl.run.workers import Pool
 from gibbsppl.sampling.extending import Before, check_monitors, going_on
 from gibbsppl.sampling.resuming import EVERY, How, drawn
 from gibbsppl.sampling.runs import ChainEnds, Made, Run
+from gibbsppl.sampling.starting import FITS, Starting
 from gibbsppl.settings import Settings
 
 if TYPE_CHECKING:
@@ -91,24 +93,35 @@ class Drawing:
         raise NotImplementedError
 
     def initial_states(
-        self, chains: int, seed: Seed = None, init: Init = None
+        self, chains: int, seed: Seed = None, init: Init = None, start: Start = "pilot"
     ) -> tuple[list[Chain], dict[str, str]]:
         """A dispersed starting state and random stream per chain, and the origin of each value."""
-        engine: Engine = Interpreted(self.program, self.constants)
-        if not self.derivation.facts.is_within:
-            engine = self._engine(asked_for("auto"), chains, ())
-        return self._starts(chains, seed, init, engine)
+        found = self._started(chains, seed, init, start)
+        return found.chains, dict(found.origins)
 
-    def _starts(
-        self, chains: int, seed: Seed, init: Init, engine: Engine
-    ) -> tuple[list[Chain], dict[str, str]]:
+    def _started(
+        self,
+        chains: int,
+        seed: Seed,
+        init: Init,
+        start: Start = "pilot",
+        engine: Engine | None = None,
+        pool: Pool | None = None,
+        *,
+        progress: bool = False,
+    ) -> Started:
+        """Chains at their starts, by pilot runs of an engine, by default that of few sweeps."""
         if self.settings["by"]:
-            model: Any = self
-            found, notes = self._with(by={}).initial_states(chains, seed, init)
-            model._put_moments(found)  # noqa: SLF001  (of this class)
-            return found, notes
-        pilots = Pilots(self.graph, self.data, self.program, self.prepared, engine)
-        return pilots.starts(streams(seed, chains), inits_of(init, chains), self._check_proper)
+            model, drawing = cast("Any", self), cast("Drawing", self._with(by={}))
+            found = drawing._started(chains, seed, init, start)  # noqa: SLF001  (of this class)
+            model._put_moments(found.chains)  # noqa: SLF001  (of this class)
+            return found
+        if engine is None and self.derivation.facts.is_within:
+            engine = Interpreted(self.program, self.constants)
+        engine = engine or self._engine(asked_for("auto"), chains, ())
+        own = [Chain({}, rng) for rng in streams(seed, chains)]
+        work = Starting.of(self, engine, chains, start, init)
+        return started(work, own, pool, progress=progress)
 
     def _check_proper(self, state: Values, *, first: bool, rooms: Rooms | None = None) -> None:
         usual = partial(self._with, kernels={}, order=(), scan="systematic")
@@ -124,6 +137,7 @@ class Drawing:
         seed: Seed = None,
         thin: int = 1,
         init: Init = None,
+        start: Start = "pilot",
         keep: Sequence[str] | None = None,
         monitor: Monitored | None = None,
         backend: Backend | None = None,
@@ -143,7 +157,11 @@ class Drawing:
         ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
         recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
-        one such mapping for each chain, and of a fit each starts from a draw. ``keep`` names the
+        one such mapping for each chain, and of a fit or of draws each starts from one draw.
+        ``start`` says where all other values are from: ``"pilot"`` runs choose among dispersed
+        states, ``"prior"`` is a draw of the prior, ``"optimum"`` one beside a mode and
+        ``"variational"`` one of a fit, each chain's own; or it gives values as ``init`` does, which
+        comes first where both have some. What neither has is found by rule. ``keep`` names the
         variables to keep. By default these are all of the model's but labels and counts, each with
         draws of more than 64 MiB: a line on stderr and ``draws.left_out`` say so. Whole numbers
         have the smallest integer type that holds their support, which products can leave.
@@ -176,16 +194,28 @@ class Drawing:
         asked, wanted = asked_for(backend, threads, dtype), Wanted(cores, executor)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         size, names = Size(draws, warmup, thin), _names_of(keep)
-        sequence = seed_sequence(seed)
+        sequence, sweeps = seed_sequence(seed), chains * size.sweeps
         watch = self._watching(monitor, sequence)
         records = Records(names, {} if watch is None else watch.watched)
-        ready = self._ready(asked, size, records, chains, sequence, init, temper)
-        run = self._run(ready, asked, temper, size, until, watch)
-        if checkpoint is None:
-            check_memory(run.beginning.needed, limit_bytes)
-        check_memory(run.beginning.added_up, limit_bytes, "statistics")
+        engine = None if temper is not False else self._engine(asked, sweeps, records.named)
+        about = (lambda: nan) if engine is None else partial(
+            self._seconds, engine, threads, until, sweeps
+        )
         how: How = {"progress": progress, "checkpoint": checkpoint, "every": every}
-        return drawn(run, start_of(ready.chains), wanted, **how)
+        with pool_of(wanted, chains, about) as pool:
+            starts = self._started(
+                chains, sequence, init, start, engine, pool, progress=progress
+            )
+            ready = self._ready_at(starts, engine, records, sequence)
+            if engine is None:
+                # (without values to start from, each power may have a draw of the prior of its own)
+                is_given = init is not None or not isinstance(start, str) or start in FITS
+                ready = self._with_powers(ready, temper, asked, size, is_given=is_given)
+            run = self._run(ready, asked, temper, size, until, watch)
+            if checkpoint is None:
+                check_memory(run.beginning.needed, limit_bytes)
+            check_memory(run.beginning.added_up, limit_bytes, "statistics")
+            return drawn(run, start_of(ready.chains), pool, **how)
 
     def extend(  # noqa: PLR0913  (settings, all named at the call)
         self,
@@ -271,18 +301,23 @@ class Drawing:
         chains: int,
         sequence: np.random.SeedSequence,
         init: Init,
-        temper: bool | int = False,
     ) -> Ready:
         """Chains at their starts, and an engine for the sweeps of a run of this size."""
-        sweeps, own = chains * size.sweeps, (self.program, self.prepared)
-        if temper is not False:
-            starts, notes = self.initial_states(chains, sequence, init)
-            plain = Interpreted.of(*own)
-            ready = Ready(*own, starts, plain, self.types, records, sequence.entropy, notes)
-            return self._with_powers(ready, temper, asked, size, is_given=init is not None)
-        engine = self._engine(asked, sweeps, records.named)
-        starts, notes = self._starts(chains, sequence, init, engine)
-        return Ready(*own, starts, engine, self.types, records, sequence.entropy, notes)
+        engine = self._engine(asked, chains * size.sweeps, records.named)
+        starts = self._started(chains, sequence, init, engine=engine)
+        return self._ready_at(starts, engine, records, sequence)
+
+    def _ready_at(
+        self,
+        starts: Started,
+        engine: Engine | None,
+        records: Records,
+        sequence: np.random.SeedSequence,
+    ) -> Ready:
+        """Chains at their starts, and an engine for their sweeps, by default that in NumPy."""
+        own = (self.program, self.prepared)
+        sweeping, told = engine or Interpreted.of(*own), (starts.origins, starts.seconds)
+        return Ready(*own, starts.chains, sweeping, self.types, records, sequence.entropy, *told)
 
     def _watching(
         self, monitor: Monitored | None, sequence: np.random.SeedSequence

@@ -22,6 +22,7 @@ from gibbsppl.run.ready import RunResult
 from gibbsppl.run.sampling import most_draws
 from gibbsppl.run.segments import monitored_by
 from gibbsppl.run.stores import InMemory
+from gibbsppl.run.workers import Pool
 from gibbsppl.sampling.extending import Before, put
 from gibbsppl.sampling.runs import Run
 from gibbsppl.settings import EXECUTOR
@@ -41,7 +42,7 @@ class How(TypedDict):
 def drawn(
     run: Run,
     so_far: SoFar,
-    wanted: Wanted,
+    wanted: Wanted | Pool | None,
     *,
     progress: bool,
     checkpoint: str | PathLike[str] | None,

@@ -23,6 +23,7 @@ from gibbsppl.run.ready import RunResult
 from gibbsppl.run.sampling import carried_out
 from gibbsppl.run.segments import Position
 from gibbsppl.run.stores import Store
+from gibbsppl.run.workers import Pool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +81,7 @@ class Run:
         self,
         so_far: SoFar,
         store: Store,
-        wanted: Wanted,
+        wanted: Wanted | Pool | None,
         *,
         progress: bool,
         keeper: Keeper | None = None,

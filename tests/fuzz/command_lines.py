@@ -67,12 +67,13 @@ OPTIONS = {
     "--data": DATA, "--order": WORDS, "--scan": ("systematic", "random", "symmetric", "x", ""),
     "--kernel": KERNELS, "--draws": COUNTS, "--warmup": COUNTS[:11], "--chains": COUNTS,
     "--thin": COUNTS[:11], "--inits": ("inits.json", *DATA), "--monitor": WORDS, "--coda": PATHS,
+    "--start": ("pilot", "prior", "optimum", "variational", "x"),
     "--seed": COUNTS, "--out": PATHS, "--quiet": None, "--help": None, "--version": None,
     "--zz": WORDS, "-h": None, "--dra": COUNTS[:5], "--": None, "--quiet=1": None,
 }  # fmt: skip
 OF_RUN = (
     *("--draws", "--warmup", "--chains", "--thin", "--inits", "--monitor", "--coda", "--seed"),
-    *("--out", "--quiet"),
+    *("--start", "--out", "--quiet"),
 )
 OF_ALL = ("--data", "--order", "--scan", "--kernel")
 COMMANDS = {
