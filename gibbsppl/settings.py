@@ -16,6 +16,7 @@ from gibbsppl.arguments import (
     NAME,
     NAMES,
     PATH,
+    POSITIVE,
     POSITIVE_NUMBER,
     START,
     STARTS,
@@ -57,7 +58,11 @@ OF_FITS = {
     "init": STARTS.or_none(),
     **dict.fromkeys(("anneal", "progress"), TRUTH),
 }
-CHECKPOINTS = {"checkpoint": PATH.or_none(), "every": POSITIVE_NUMBER}
+FUNCTION = Kind(callable, "a function")
+OF_LONG_RUNS = {
+    "checkpoint": PATH.or_none(), "every": POSITIVE_NUMBER, "callback": FUNCTION.or_none(),
+    "callback_every": POSITIVE,
+}  # fmt: skip
 OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 
 # What the methods of a sampler take, by argument.
@@ -78,7 +83,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "until": RULE.or_none(),
         "temper": COUNT.or_truth(),
         "progress": TRUTH,
-        **CHECKPOINTS,
+        **OF_LONG_RUNS,
     },
     "extend": {
         "draws": DRAWS,
@@ -88,7 +93,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "executor": EXECUTOR.or_none(),
         "until": RULE.or_none(),
         "progress": TRUTH,
-        **CHECKPOINTS,
+        **OF_LONG_RUNS,
     },
     "conditional_averages": {
         "names": NAMES,

@@ -51,14 +51,8 @@ class Checkpoints:
         self.due = perf_counter() + self.every
 
 
-@contextmanager
-def new_folder(
-    path: str | PathLike[str], identity: Identity, run: object, needed: int | None
-) -> Iterator[Path]:
-    """A new folder for a run, which nobody else writes to as long as it lasts.
-
-    ``needed``: the bytes of its draws, for which there must be room, or None if nobody knows.
-    """
+def check_new(path: str | PathLike[str]) -> Path:
+    """Refuse a folder that has something in it."""
     folder = Path(path)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         told = "a run" if (folder / RUN).exists() else "something else"
@@ -67,6 +61,18 @@ def new_folder(
             + (f"go on with gibbsppl.resume({str(folder)!r}), or name another one."
                if told == "a run" else "name another one.")
         )  # fmt: skip
+    return folder
+
+
+@contextmanager
+def new_folder(
+    path: str | PathLike[str], identity: Identity, run: object, needed: int | None
+) -> Iterator[Path]:
+    """A new folder for a run, which nobody else writes to as long as it lasts.
+
+    ``needed``: the bytes of its draws, for which there must be room, or None if nobody knows.
+    """
+    folder = check_new(path)
     try:
         content = pickled(run)
     except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:

@@ -17,10 +17,10 @@ array([ True,  True])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, wraps
 from statistics import NormalDist
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 import scipy
@@ -325,3 +325,16 @@ def _autocorrelation_time(rho: Array) -> Array:
     even = rho[rows, 2 * stop]
     rest = np.where((even > 0) | (pairs[rows, stop] >= 0), even, 0)
     return np.asarray(-1 + 2 * total + rest)
+
+
+def worst_r_hat(values: Mapping[str, NDArray[Any]]) -> str:
+    """The largest R-hat of the scalars among variables, in words; empty where there is none.
+
+    >>> worst_r_hat({"x": np.random.default_rng(1).normal(size=(4, 200))})
+    'R-hat 1.01 of x'
+    """
+    scalars = {n: a for n, a in values.items() if a.ndim == 2}
+    found = {n: float(r_hat(a.astype(float))) for n, a in scalars.items()}
+    known = {n: x for n, x in found.items() if np.isfinite(x)}
+    worst = max(known, key=lambda n: known[n], default=None)
+    return "" if worst is None else f"R-hat {known[worst]:.2f} of {worst}"

@@ -6,7 +6,7 @@ their streams of random numbers; `segments` are some sweeps of one chain, which 
 here or in a pool (`pools`) of fresh `processes`, which carry out `starting` a chain, too;
 `stopping` is what Ctrl-C does. `recording` stores what is kept, whole numbers in the smallest
 `integer_types`, `stores` have the draws of all chains; `monitoring` is for what is not kept:
-`accumulators` of statistics, with `distributions`. `watching` is a function of the user's that sees
-each chain; `progress` is shown. `engines` carry out sweeps, in NumPy or as compiled loops; `choice`
-says which.
+`accumulators` of statistics, with `distributions`. What is `shown` is the `progress`, and views of
+chains, to `callbacks`. `engines` carry out sweeps, in NumPy or as compiled loops; `choice` says
+which.
 """

@@ -31,10 +31,11 @@ from gibbsppl.errors import RunError, counted
 from gibbsppl.run.beginning import Beginning, Keeper, Rule, Size, SoFar, beginning, start_of
 from gibbsppl.run.chains import Chain, Seed, advance, seed_sequence, streams
 from gibbsppl.run.engines import Engine, Interpreted
-from gibbsppl.run.progress import Report, reporting, say
+from gibbsppl.run.progress import reporting, say
 from gibbsppl.run.ready import Ready, Records, RunResult
 from gibbsppl.run.recording import Types, bytes_needed, check_memory
 from gibbsppl.run.segments import Job, Position, Segment, monitored_by
+from gibbsppl.run.shown import Shown, Watched
 from gibbsppl.run.stopping import Stop, ctrl_c
 from gibbsppl.run.stores import InMemory, Store
 from gibbsppl.run.workers import Crew, Lost, Pool, crew_of
@@ -83,7 +84,7 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     begun = beginning(ready, Size(draws, warmup, thin), until)
     check_memory(begun.needed, limit_bytes)
     store = InMemory((len(chains), draws))
-    return carried_out(begun, start_of(chains), store, pool=pool, progress=progress)
+    return carried_out(begun, start_of(chains), store, pool=pool, shown=Shown(progress))
 
 
 def carried_out(
@@ -92,15 +93,17 @@ def carried_out(
     store: Store,
     *,
     pool: Pool | None = None,
-    progress: bool = True,
+    shown: Shown,
     keeper: Keeper | None = None,
 ) -> RunResult:
     """A run from where it is; a ``keeper`` keeps, now and then, how far it has come."""
-    job, positions = begun.job, list(so_far.positions)
-    with reporting(len(positions) * job.sweeps, "sweeps", wanted=progress) as report, ctrl_c() as c:
+    job, positions = shown.paused(begun.job), list(so_far.positions)
+    sweeps = len(positions) * job.sweeps
+    with reporting(sweeps, "sweeps", wanted=shown.progress) as report, ctrl_c() as c:
         crew = crew_of(job, pool)
         own = (list(so_far.seconds), so_far.most, perf_counter() - so_far.elapsed)
-        runner = _Run(job, positions, crew, store, c, report, begun.until, keeper, *own)
+        watched = Watched(shown, report)
+        runner = _Run(job, positions, crew, store, c, watched, begun.until, keeper, *own)
         result = runner.carried_out()
     return replace(result, left_out=begun.left_out)
 
@@ -114,7 +117,7 @@ class _Run:
     crew: Crew
     store: Store
     stop: Stop
-    report: Report | None
+    watched: Watched
     until: Rule | None
     keeper: Keeper | None
     seconds: list[float]
@@ -226,11 +229,7 @@ class _Run:
         self.drawn[number] = segment.position.drawn
         for k, seconds in enumerate(segment.seconds):
             self.seconds[k] += seconds
-        if self.report is not None:
-            done = sum(p.chain.sweep - p.before for p in self.positions)
-            warm = all(p.is_warm for p in self.positions)
-            chains = counted(len(self.positions), "chain")
-            self.report(done, f"{chains}, {'sampling' if warm else 'warm-up'}")
+        self.watched.see(number, self.positions, most_draws(self.drawn), self.store)
 
     def result(self) -> RunResult:
         """The draws, or as many as were made before Ctrl-C."""

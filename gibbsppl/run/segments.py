@@ -37,7 +37,8 @@ BYTES_AT_MOST = 16 << 20
 class Job:
     """What is done with each chain of a run: warm-up, then draws every ``thin`` sweeps.
 
-    ``monitors`` are told of what is recorded, some of which goes no further.
+    ``monitors`` are told of what is recorded, some of which goes no further. Where there is a
+    ``pause``, segments end after each so many sweeps of a chain, or with the draw after.
     """
 
     engine: Engine
@@ -45,6 +46,7 @@ class Job:
     warmup: int
     thin: int
     monitors: Monitors | None = None
+    pause: int | None = None
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -156,9 +158,11 @@ class _Work:
             self.save()  # (what is monitored cannot be taken back behind where a segment begins)
         is_cut = False
         try:
+            pause = self.pause
             if not position.is_warm:
-                self.warm_up(began + seconds)
+                self.warm_up(began + seconds, pause)
             warm = perf_counter()
+            most = min(most, -(-(pause - self.job.warmup) // self.job.thin))
             if position.is_warm and position.drawn < most:
                 self.draw(began + seconds, most)
         except KeyboardInterrupt:
@@ -180,9 +184,17 @@ class _Work:
         """The chain."""
         return self.position.chain
 
-    def warm_up(self, ends: float) -> None:
-        """Sweeps until the warm-up, or the time, is over."""
-        while (left := self.position.before + self.job.warmup - self.chain.sweep) > 0:
+    @property
+    def pause(self) -> int:
+        """The number of sweeps of the chain at which the segment ends, whatever else."""
+        swept = self.chain.sweep - self.position.before
+        every = self.job.pause or self.job.sweeps
+        return (swept // every + 1) * every
+
+    def warm_up(self, ends: float, pause: int) -> None:
+        """Sweeps until the warm-up, or the time, is over, or it is time for a pause."""
+        stop = self.position.before + min(self.job.warmup, pause)
+        while (left := stop - self.chain.sweep) > 0:
             self.advance(partial(self.job.engine.sweeps, self.chain, left))
             if perf_counter() >= ends:
                 break

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import nan
 from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
 
 import numpy as np
 
 from gibbsppl.cache.derivation import Derivation
+from gibbsppl.checkpoints.folders import check_new
 from gibbsppl.checkpoints.identity import Identity
 from gibbsppl.code.program import Constants, Prepared, Program
 from gibbsppl.errors import RunError
@@ -23,6 +25,7 @@ from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import STATISTICS, Draws
 from gibbsppl.predict.methods import Names
 from gibbsppl.run.beginning import Size, beginning, start_of
+from gibbsppl.run.callbacks import View
 from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
 from gibbsppl.run.choice import Asked, Backend, asked_for, checked_backend, engine_for, seconds_of
 from gibbsppl.run.engines import Engine, Interpreted
@@ -32,8 +35,8 @@ from gibbsppl.run.recording import Types, check_memory
 from gibbsppl.run.starting import Started, started
 from gibbsppl.run.workers import Pool
 from gibbsppl.sampling.extending import Before, check_monitors, going_on
-from gibbsppl.sampling.resuming import EVERY, How, drawn
-from gibbsppl.sampling.runs import ChainEnds, Made, Run
+from gibbsppl.sampling.resuming import CALLBACK_EVERY, EVERY, How, drawn
+from gibbsppl.sampling.runs import ChainEnds, Made, Run, shown_of
 from gibbsppl.sampling.starting import FITS, Starting
 from gibbsppl.settings import Settings
 
@@ -149,6 +152,8 @@ class Drawing:
         until: Until | None = None,
         checkpoint: str | PathLike[str] | None = None,
         every: float = EVERY,
+        callback: Callable[[View], object] | None = None,
+        callback_every: int = CALLBACK_EVERY,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -183,6 +188,8 @@ class Drawing:
         ``checkpoint="folder"`` writes draws there as they come, and ``every`` so many seconds where
         each chain is, so that a run that is killed goes on by `gp.resume`; the draws are read from
         the disk, and may be larger than memory (docs/sampling.md).
+        ``callback`` is called with a view of each chain, ``callback_every`` so many of its sweeps:
+        its number, sweep, state, and draws so far.
         Above ``limit_bytes`` of draws in memory the run is refused. Ctrl-C returns the draws so far
         and reports the rest, which ``draws.interrupted`` does too.
         """
@@ -192,16 +199,19 @@ class Drawing:
                 "variable, and keep= at least one name."
             )
         asked, wanted = asked_for(backend, threads, dtype), Wanted(cores, executor)
+        if checkpoint is not None:
+            check_new(checkpoint)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         size, names = Size(draws, warmup, thin), _names_of(keep)
         sequence, sweeps = seed_sequence(seed), chains * size.sweeps
-        watch = self._watching(monitor, sequence)
+        watch = self._watching(monitor, sequence.entropy)
         records = Records(names, {} if watch is None else watch.watched)
         engine = None if temper is not False else self._engine(asked, sweeps, records.named)
         about = (lambda: nan) if engine is None else partial(
             self._seconds, engine, threads, until, sweeps
         )
-        how: How = {"progress": progress, "checkpoint": checkpoint, "every": every}
+        shown = shown_of(progress, callback, callback_every)
+        how: How = {"shown": shown, "checkpoint": checkpoint, "every": every}
         with pool_of(wanted, chains, about) as pool:
             starts = self._started(
                 chains, sequence, init, start, engine, pool, progress=progress
@@ -228,6 +238,8 @@ class Drawing:
         until: Until | None = None,
         checkpoint: str | PathLike[str] | None = None,
         every: float = EVERY,
+        callback: Callable[[View], object] | None = None,
+        callback_every: int = CALLBACK_EVERY,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
     ) -> Draws:
@@ -253,7 +265,7 @@ class Drawing:
         asked, temper = ends.made.asked, ends.made.temper
         thin, warmup = (draws.attributes[n] for n in ("thin", "warmup"))
         size, chains = Size(draws.draws + more, warmup, thin), [p.chain for p in ends.positions]
-        watch = self._watching(monitor, np.random.SeedSequence(int(draws.attributes["seed"])))
+        watch = self._watching(monitor, draws.attributes.get("seed"))
         check_monitors(watch, draws)
         records = Records(tuple(draws), {} if watch is None else watch.watched)
         engine = self._engine(asked, len(chains) * more * thin, records.named)
@@ -266,7 +278,8 @@ class Drawing:
             check_memory(run.beginning.needed, limit_bytes)
         before = Before.of(draws, run.beginning.job.kept)
         so_far = going_on(run.beginning, ends.positions, draws)
-        how: How = {"progress": progress, "checkpoint": checkpoint, "every": every}
+        shown = shown_of(progress, callback, callback_every)
+        how: How = {"shown": shown, "checkpoint": checkpoint, "every": every}
         return drawn(run, so_far, Wanted(cores, executor), **how, before=before)
 
     def _run(
@@ -319,15 +332,13 @@ class Drawing:
         sweeping, told = engine or Interpreted.of(*own), (starts.origins, starts.seconds)
         return Ready(*own, starts.chains, sweeping, self.types, records, sequence.entropy, *told)
 
-    def _watching(
-        self, monitor: Monitored | None, sequence: np.random.SeedSequence
-    ) -> Watching | None:
-        """What a run is to watch, as its argument ``monitor`` says."""
+    def _watching(self, monitor: Monitored | None, entropy: object) -> Watching | None:
+        """What a run with this seed is to watch, as its argument ``monitor`` says."""
         if monitor is None:
             return None
         from gibbsppl.sampling.monitors import watching  # noqa: PLC0415  (only when asked for)
 
-        seed = int(np.random.SeedSequence(sequence.entropy).generate_state(1)[0])
+        seed = crc32(str(entropy).encode())  # (draws that were saved have it as a text)
         dims = self.derivation.facts.dims
         return watching(monitor, self.graph, self.data, dims, self.coords, seed)
 

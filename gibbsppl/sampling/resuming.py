@@ -5,36 +5,41 @@ Comes in: a run, or the folder of one. Goes out: its draws, which are read from 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TypedDict
 
-from gibbsppl.arguments import COUNT, PATH, POSITIVE_NUMBER, TRUTH, calls_told
+from gibbsppl.arguments import COUNT, PATH, POSITIVE, POSITIVE_NUMBER, TRUTH, calls_told
 from gibbsppl.checkpoints.arrays import OnDisk
 from gibbsppl.checkpoints.folders import Checkpoints, Found, new_folder, to_go_on
 from gibbsppl.errors import RunError
 from gibbsppl.output.draws import Draws, draws_in
 from gibbsppl.run.beginning import SoFar
+from gibbsppl.run.callbacks import View
 from gibbsppl.run.pools import Wanted
 from gibbsppl.run.ready import RunResult
 from gibbsppl.run.sampling import most_draws
 from gibbsppl.run.segments import monitored_by
+from gibbsppl.run.shown import Shown
 from gibbsppl.run.stores import InMemory
 from gibbsppl.run.workers import Pool
 from gibbsppl.sampling.extending import Before, put
-from gibbsppl.sampling.runs import Run
-from gibbsppl.settings import EXECUTOR
+from gibbsppl.sampling.runs import Run, shown_of
+from gibbsppl.settings import EXECUTOR, FUNCTION
 
 # The seconds between checkpoints, where nobody says.
 EVERY = 30.0
+# The sweeps of a chain between two calls of a function that sees it, where nobody says.
+CALLBACK_EVERY = 100
 
 
 class How(TypedDict):
-    """Whether progress is shown; the folder of a run, and the seconds between its checkpoints."""
+    """What is shown of a run; its folder, and the seconds between its checkpoints."""
 
-    progress: bool
+    shown: Shown
     checkpoint: str | PathLike[str] | None
     every: float
 
@@ -44,7 +49,7 @@ def drawn(
     so_far: SoFar,
     wanted: Wanted | Pool | None,
     *,
-    progress: bool,
+    shown: Shown,
     checkpoint: str | PathLike[str] | None,
     every: float,
     before: Before | None = None,
@@ -54,7 +59,7 @@ def drawn(
     if checkpoint is None:
         memory = InMemory(size)
         put(before, memory)
-        return run.carried_out(so_far, memory, wanted, progress=progress)
+        return run.carried_out(so_far, memory, wanted, shown=shown)
     needed = sum(run.beginning.needed.values()) if run.beginning.until is None else None
     with new_folder(checkpoint, run.made.identity, run, needed) as folder:
         store = OnDisk(folder, size)
@@ -62,7 +67,7 @@ def drawn(
         try:
             put(before, store)
             keeper.keep(so_far)
-            return run.carried_out(so_far, store, wanted, progress=progress, keeper=keeper)
+            return run.carried_out(so_far, store, wanted, shown=shown, keeper=keeper)
         finally:
             store.close()
 
@@ -70,7 +75,7 @@ def drawn(
 
 @calls_told(
     RunError, path=PATH, every=POSITIVE_NUMBER, cores=COUNT.or_none(), executor=EXECUTOR.or_none(),
-    progress=TRUTH,
+    callback=FUNCTION.or_none(), callback_every=POSITIVE, progress=TRUTH,
 )  # fmt: skip
 def resume(
     path: str | PathLike[str],
@@ -78,16 +83,18 @@ def resume(
     every: float = EVERY,
     cores: int | None = None,
     executor: Executor | None = None,
+    callback: Callable[[View], object] | None = None,
+    callback_every: int = CALLBACK_EVERY,
     progress: bool = True,
 ) -> Draws:
     """The draws of a run in a folder, which goes on from its last checkpoint.
 
     The folder is one that ``sample(checkpoint=...)`` has made; the run may have been stopped,
     killed, or have ended with its machine. Its draws are those that it would have made if it had
-    not been stopped. All that it needs is in the folder. ``cores``, ``executor`` and ``progress``
-    are as in `sample`, and may be others than before. A folder whose files are not as they were
-    written, a run that was made by other versions, and one that another process is at, are refused,
-    and left as they are.
+    not been stopped. All that it needs is in the folder. ``cores``, ``executor``, ``callback``
+    and ``progress`` are as in `sample`, and may be others than before. A folder whose files are not
+    as they were written, a run that was made by other versions, and one that another process is at,
+    are refused, and left as they are.
 
     >>> import tempfile
     >>> import gibbsppl as gp
@@ -107,7 +114,8 @@ def resume(
         keeper = Checkpoints(found.folder, store, every)
         try:
             wanted = Wanted(cores, executor)
-            return run.carried_out(so_far, store, wanted, progress=progress, keeper=keeper)
+            shown = shown_of(progress, callback, callback_every)
+            return run.carried_out(so_far, store, wanted, shown=shown, keeper=keeper)
         finally:
             store.close()
 

@@ -14,14 +14,17 @@ from pickle import UnpicklingError
 from gibbsppl.algebra.pickling import restored_plainly
 from gibbsppl.checkpoints.identity import Identity
 from gibbsppl.errors import RunError
+from gibbsppl.output.diagnostics import worst_r_hat
 from gibbsppl.output.draws import Draws
 from gibbsppl.output.ends import Ends
 from gibbsppl.run.beginning import Beginning, Keeper, SoFar
+from gibbsppl.run.callbacks import Callback, View
 from gibbsppl.run.choice import Asked
 from gibbsppl.run.pools import Wanted, pool_of
 from gibbsppl.run.ready import RunResult
 from gibbsppl.run.sampling import carried_out
 from gibbsppl.run.segments import Position
+from gibbsppl.run.shown import Shown
 from gibbsppl.run.stores import Store
 from gibbsppl.run.workers import Pool
 
@@ -64,6 +67,12 @@ class ChainEnds:
         return found
 
 
+def shown_of(progress: bool, callback: Callable[[View], object] | None, every: int) -> Shown:
+    """What the user asks for: a function is called every so many sweeps of each chain."""
+    called = None if callback is None else Callback(callback, every)
+    return Shown(progress, called, worst_r_hat)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """A run of a sampler, which can be written to a file.
@@ -83,7 +92,7 @@ class Run:
         store: Store,
         wanted: Wanted | Pool | None,
         *,
-        progress: bool,
+        shown: Shown,
         keeper: Keeper | None = None,
     ) -> Draws:
         """The draws of the run, which goes on from where it is."""
@@ -91,9 +100,8 @@ class Run:
         left = sum(job.sweeps - (p.chain.sweep - p.before) for p in positions)
         seconds = (lambda: nan) if self.seconds is None else partial(self.seconds, left)
         with pool_of(wanted, len(positions), seconds) as pool:
-            result = carried_out(
-                self.beginning, so_far, store, pool=pool, progress=progress, keeper=keeper
-            )
+            own = (self.beginning, so_far, store)
+            result = carried_out(*own, pool=pool, shown=shown, keeper=keeper)
         return self.as_draws(result)
 
     def as_draws(self, result: RunResult) -> Draws:

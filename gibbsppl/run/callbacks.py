@@ -1,4 +1,4 @@
-"""Watching a run: a function of the user's that sees each chain every so many sweeps.
+"""Callbacks of a run: a function of the user's that sees each chain every so many sweeps.
 
 It is called in the process of the run, between segments, wherever these are carried out; what it
 sees cannot be changed.
@@ -34,21 +34,21 @@ class View:
 
 
 @dataclass(slots=True)
-class Watch:
+class Callback:
     """A function that is called with a `View` of each chain, every so many of its sweeps."""
 
     call: Callable[[View], object]
     every: int
     seen: dict[int, int] = field(default_factory=dict)
 
-    def look(self, number: int, position: Position, draws: Callable[[], Mapping[str, Array]]) -> None:
+    def look(self, number: int, position: Position, draws: Mapping[str, Array]) -> None:
         """Call the function, if the chain has made so many sweeps since the last time."""
         sweep = position.chain.sweep - position.before
         if sweep // self.every == self.seen.get(number, 0) // self.every:
             return
         self.seen[number] = sweep
         state = {n: _read_only(a) for n, a in position.chain.state.items() if n[:1] != "~"}
-        so_far = {n: _read_only(a) for n, a in draws().items()}
+        so_far = {n: _read_only(a) for n, a in draws.items()}
         self.call(View(number, sweep, position.is_warm, state, so_far))
 
 
