@@ -23,10 +23,12 @@ from gibbsppl.run.engines import Interpreted
 from gibbsppl.run.monitoring import Plain, Watched
 from gibbsppl.run.ready import Ready, Records
 from gibbsppl.run.sampling import carried_out
+from gibbsppl.run.shown import Shown
 from gibbsppl.run.stores import InMemory
 from gibbsppl.runtime.loops import markers
 from gibbsppl.sampling.pooling import pooled
 
+SILENT = Shown(progress=False)
 RNG = partial(np.random.default_rng, 1)
 
 # A walk in some dimensions, with a label, a step that is carried out when it is recorded alone, and
@@ -86,7 +88,7 @@ def ran(*args, pool=None, **settings):
     """The result of a run."""
     run, so_far = begun(*args, **settings)
     store = InMemory((len(so_far.positions), run.job.recording.draws))
-    return carried_out(run, so_far, store, pool=pool, progress=False)
+    return carried_out(run, so_far, store, pool=pool, shown=SILENT)
 
 
 def told(accumulator):
@@ -403,11 +405,11 @@ def test_a_run_that_stops_goes_on_with_the_statistics_it_had(monkeypatch, whole,
             kept.append(copy.deepcopy(so_far))
 
     store = InMemory((3, 150))
-    cut = carried_out(run, so_far, store, progress=False, keeper=Keeper())
+    cut = carried_out(run, so_far, store, shown=SILENT, keeper=Keeper())
     drawn = {p.drawn for p in kept[-1].positions}
     assert cut.interrupted
     assert all(c.count in drawn for chains in cut.monitored.values() for c in chains)
-    found = carried_out(run, kept[-1].at(run.job), store, progress=False)
+    found = carried_out(run, kept[-1].at(run.job), store, shown=SILENT)
 
     assert same(found.monitored, whole.monitored)
     np.testing.assert_array_equal(found.values["x"], whole.values["x"])
@@ -677,7 +679,7 @@ def most_memory(size, draws):
     """The most memory of a run that monitors so many elements, for the size of an accumulator."""
     run, so_far = begun({"x": Watched("x")}, chains=1, size=size, keep=("z",), draws=draws)
     tracemalloc.start()
-    found = carried_out(run, so_far, InMemory((1, draws)), progress=False)
+    found = carried_out(run, so_far, InMemory((1, draws)), shown=SILENT)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found.monitored["x"][0].count == draws
