@@ -35,7 +35,7 @@ from gibbsppl.run.progress import reporting, say
 from gibbsppl.run.ready import Ready, Records, RunResult
 from gibbsppl.run.recording import Types, bytes_needed, check_memory
 from gibbsppl.run.segments import Job, Position, Segment, monitored_by
-from gibbsppl.run.shown import Shown, Watched
+from gibbsppl.run.shown import Showing, Shown
 from gibbsppl.run.stopping import Stop, ctrl_c
 from gibbsppl.run.stores import InMemory, Store
 from gibbsppl.run.workers import Crew, Lost, Pool, crew_of
@@ -102,8 +102,8 @@ def carried_out(
     with reporting(sweeps, "sweeps", wanted=shown.progress) as report, ctrl_c() as c:
         crew = crew_of(job, pool)
         own = (list(so_far.seconds), so_far.most, perf_counter() - so_far.elapsed)
-        watched = Watched(shown, report)
-        runner = _Run(job, positions, crew, store, c, watched, begun.until, keeper, *own)
+        showing = Showing(shown, report)
+        runner = _Run(job, positions, crew, store, c, showing, begun.until, keeper, *own)
         result = runner.carried_out()
     return replace(result, left_out=begun.left_out)
 
@@ -117,7 +117,7 @@ class _Run:
     crew: Crew
     store: Store
     stop: Stop
-    watched: Watched
+    showing: Showing
     until: Rule | None
     keeper: Keeper | None
     seconds: list[float]
@@ -229,7 +229,7 @@ class _Run:
         self.drawn[number] = segment.position.drawn
         for k, seconds in enumerate(segment.seconds):
             self.seconds[k] += seconds
-        self.watched.see(number, self.positions, most_draws(self.drawn), self.store)
+        self.showing.see(number, self.positions, most_draws(self.drawn), self.store)
 
     def result(self) -> RunResult:
         """The draws, or as many as were made before Ctrl-C."""

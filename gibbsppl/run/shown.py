@@ -32,7 +32,7 @@ class Shown:
 
 
 @dataclass(slots=True)
-class Watched:
+class Showing:
     """A run under way, as it is shown."""
 
     shown: Shown
