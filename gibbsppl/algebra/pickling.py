@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from importlib import import_module
 from typing import Any
 
@@ -64,12 +65,13 @@ _PLAIN = {
 
 
 class _Reader(pickle.Unpickler):
-    """An unpickler of plain values: numbers, arrays, streams, and values of the package's own."""
+    """An unpickler of plain values: numbers, arrays, streams, and records of the package's own."""
 
     def find_class(self, module: str, name: str) -> Any:
         """A class or function by its name, if values may have it."""
         found = super().find_class(module, name) if _is_plain(module, name) else None
-        if found is None or (module.startswith("gibbsppl.") and not isinstance(found, type)):
+        is_ours = is_dataclass(found) and found.__module__ == module
+        if found is None or ((module, name) not in _PLAIN and not is_ours):
             raise pickle.UnpicklingError(f"found {module}.{name}, which is no plain value")
         return found
 

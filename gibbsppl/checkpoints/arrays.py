@@ -20,7 +20,7 @@ from numpy.lib import format as npy
 from gibbsppl.errors import RunError
 from gibbsppl.output.whole_files import reason
 from gibbsppl.run.recording import Array
-from gibbsppl.run.stores import Move, Rates
+from gibbsppl.run.stores import Move, Rates, rows_of
 
 
 @dataclass(slots=True, eq=False)
@@ -145,7 +145,7 @@ class OnDisk:
 
     def kept(self, chains: list[int], draws: int) -> tuple[Mapping[str, Array], Rates]:
         """The first draws of some chains, and the statistics of moves; read where looked at."""
-        rows = slice(len(chains)) if chains == list(range(len(chains))) else chains
+        rows = rows_of(chains)
         values = {name: file.mapped()[rows, :draws] for name, file in self.values.items()}
         return values, {move: file.mapped()[rows, :draws] for move, file in self.rates.items()}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
@@ -51,16 +51,25 @@ class Checkpoints:
         self.due = perf_counter() + self.every
 
 
-def check_new(path: str | PathLike[str]) -> Path:
-    """Refuse a folder that has something in it."""
-    folder = Path(path)
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        told = "a run" if (folder / RUN).exists() else "something else"
+def folder_at(path: str | PathLike[str]) -> Path:
+    """A folder by its path, in which ``~`` is the user's own."""
+    return Path(path).expanduser()
+
+
+def check_new(path: str | PathLike[str], *, but: tuple[str, ...] = ()) -> Path:
+    """Refuse a folder that has something in it, or is nowhere."""
+    folder = folder_at(path)
+    if not folder.parent.is_dir():
         raise RunError(
-            f"checkpoint: found {told} in {folder}, expected no folder, or an empty one; "
-            + (f"go on with gibbsppl.resume({str(folder)!r}), or name another one."
-               if told == "a run" else "name another one.")
-        )  # fmt: skip
+            f"checkpoint: found no directory {folder.parent}; create it, or name another folder."
+        )
+    if folder.exists() and (not folder.is_dir() or {p.name for p in folder.iterdir()} - {*but}):
+        is_run = (folder / RUN).exists()
+        advice = f"go on with gibbsppl.resume({str(folder)!r}), or " if is_run else ""
+        raise RunError(
+            f"checkpoint: found {'a run' if is_run else 'something else'} in {folder}, expected no "
+            f"folder, or an empty one; {advice}name another one."
+        )
     return folder
 
 
@@ -93,6 +102,7 @@ def new_folder(
             "you need in keep=[...], store fewer draws (draws=, thin=), or name another folder."
         )
     with _locked(folder):
+        check_new(folder, but=(LOCK,))  # (another run may have been quicker)
         write_sealed(folder / RUN, KIND_OF_RUN, identity.as_header, content)
         yield folder
 
@@ -110,18 +120,23 @@ class Found:
     @classmethod
     def at(cls, path: str | PathLike[str]) -> Found:
         """The run in a folder."""
-        folder = Path(path)
+        folder = folder_at(path)
         if not (folder / RUN).exists():
             raise RunError(
                 f"{folder}: found no run, expected a folder that sample(checkpoint=...) has made."
+            )
+        if not (folder / CHAINS).exists():
+            raise RunError(
+                f"{folder}: found a run that ended before its first checkpoint; remove the folder, "
+                "and begin again."
             )
         header, content = read_sealed(folder / RUN, KIND_OF_RUN)
         told, chains = read_sealed(folder / CHAINS, KIND_OF_CHAINS)
         return cls(folder, Identity.from_header(header), content, told, chains)
 
-    def run(self) -> Any:
-        """The run, as it began; only of the versions that it was made by."""
-        self.identity.check_versions(str(self.folder))
+    def run(self, packages: Sequence[str] | None = None) -> Any:
+        """The run, as it began; only of the versions that it was made by, of some packages."""
+        self.identity.check_versions(str(self.folder), packages)
         return self._restored(self.content, RUN)
 
     def so_far(self) -> SoFar:
@@ -148,7 +163,7 @@ class Found:
 def to_go_on(path: str | PathLike[str]) -> Iterator[Found]:
     """The run in a folder, which nobody else writes to as long as it lasts."""
     Found.at(path)  # (nothing is made in a folder without a run)
-    with _locked(Path(path)):
+    with _locked(folder_at(path)):
         yield Found.at(path)
 
 

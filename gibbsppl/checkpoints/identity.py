@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -51,15 +51,17 @@ class Identity:
         """The identity of plain values."""
         return cls(**{name: header[name] for name in cls.__slots__})
 
-    def check_versions(self, where: str) -> None:
-        """Raise where other versions are installed than those of the run."""
+    def check_versions(self, where: str, packages: Sequence[str] | None = None) -> None:
+        """Raise where other versions are installed than those of the run, of some packages."""
         here = versions()
         for package, made_by in self.versions.items():
-            if here.get(package) != made_by:
+            is_looked_at = packages is None or package in packages
+            if is_looked_at and here.get(package) != made_by:
                 raise RunError(
                     f"{where}: the run was made by {package} {made_by}, and here is "
                     f"{here.get(package, 'none')}, which may draw otherwise; install {package} "
-                    f"{made_by} to go on, or begin a new run."
+                    f"{made_by} to go on, or begin a new run. (The draws are .npy files, which "
+                    "numpy.load reads anywhere.)"
                 )
 
     def check(self, other: Identity, where: str) -> None:

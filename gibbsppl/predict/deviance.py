@@ -119,7 +119,8 @@ def with_deviance(graph: Graph, data: Values, draws: Draws) -> Draws:
     """The draws with one more variable, the deviance."""
     if DEVIANCE in draws:
         raise RunError(f"{DEVIANCE}: found a variable of this name; give it another one.")
-    return replace(draws, values={**draws.values, DEVIANCE: deviance(graph, data, draws)})
+    found = {**draws.values, DEVIANCE: deviance(graph, data, draws)}
+    return replace(draws, values=found, ends=None)  # (a longer run would not have it)
 
 
 def dic(graph: Graph, data: Values, draws: Draws, *, seed: int = 0) -> Dic:

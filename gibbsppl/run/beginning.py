@@ -58,6 +58,11 @@ class Size:
     warmup: int
     thin: int = 1
 
+    def __post_init__(self) -> None:
+        for name, value in self.told.items():
+            if isinstance(value, np.integer):  # (which a file would not take)
+                object.__setattr__(self, name, int(value))
+
     def check(self, chains: int) -> None:
         """Raise for numbers that are none."""
         for name, value in {"chains": chains, **self.told}.items():
@@ -82,7 +87,7 @@ class SoFar:
 
     ``seconds`` are those of warm-up and of sampling, of all chains; ``elapsed`` those that somebody
     has waited. ``until``: what the rule has found at the last look; ``interrupted``: what is
-    missing of a run that was stopped.
+    missing of a run that was stopped; ``is_over``: it has all that it was to have.
     """
 
     positions: tuple[Position, ...]
@@ -91,6 +96,7 @@ class SoFar:
     most: int = 0
     until: str | None = None
     interrupted: str | None = None
+    is_over: bool = False
 
     def at(self, job: Job) -> SoFar:
         """The same, to go on with: chains that were stopped in a sweep draw again what they had."""

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -36,7 +37,7 @@ from gibbsppl.run.ready import Ready, Records, RunResult
 from gibbsppl.run.recording import Types, bytes_needed, check_memory
 from gibbsppl.run.segments import Job, Position, Segment, monitored_by
 from gibbsppl.run.shown import Showing, Shown
-from gibbsppl.run.stopping import Stop, ctrl_c
+from gibbsppl.run.stopping import Stop, ctrl_c, held_back
 from gibbsppl.run.stores import InMemory, Store
 from gibbsppl.run.workers import Crew, Lost, Pool, crew_of
 
@@ -103,6 +104,7 @@ def carried_out(
         crew = crew_of(job, pool)
         own = (list(so_far.seconds), so_far.most, perf_counter() - so_far.elapsed)
         showing = Showing(shown, report)
+        showing.begin(positions)
         runner = _Run(job, positions, crew, store, c, showing, begun.until, keeper, *own)
         result = runner.carried_out()
     return replace(result, left_out=begun.left_out)
@@ -130,7 +132,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.drawn = [p.drawn for p in self.positions]
-        self.most = self.most or self.next_look(0)
+        self.most = self.most or max(self.next_look(0), *self.drawn)
 
     def carried_out(self) -> RunResult:
         """Segments of all chains, until each has all its draws; Ctrl-C ends the run before."""
@@ -151,16 +153,24 @@ class _Run:
                     self.keeper.keep(self.so_far())
         except KeyboardInterrupt:  # (nobody waits for segments that others carry out)
             self.stop.asked = True
+        except Exception:  # (of a callback, say: what is drawn is not lost)
+            with suppress(RunError):
+                self.remember()
+            raise
         finally:
             self.leave(under_way)
-        interrupted: str | None = None
+        told: dict[str, Any] = {}
         try:
             result = self.result()
-            interrupted = result.interrupted
+            told = {"interrupted": result.interrupted, "is_over": result.interrupted is None}
         finally:
-            if self.keeper is not None:
-                self.keeper.keep(replace(self.so_far(), interrupted=interrupted))
+            self.remember(**told)
         return result
+
+    def remember(self, **told: Any) -> None:
+        """Have it kept how far the run has come, unless what was drawn last is not in the store."""
+        if self.keeper is not None and [p.drawn for p in self.positions] == self.drawn:
+            self.keeper.keep(replace(self.so_far(), **told))
 
     def so_far(self) -> SoFar:
         """How far the run has come."""
@@ -224,9 +234,10 @@ class _Run:
             self.lost[number] = segment
             return
         self.stop.asked |= segment.is_cut
-        self.positions[number] = segment.position
-        self.store.put(number, segment.first, segment.values, segment.rates)
-        self.drawn[number] = segment.position.drawn
+        with held_back():  # (a position belongs to what the store has)
+            self.store.put(number, segment.first, segment.values, segment.rates)
+            self.positions[number] = segment.position
+            self.drawn[number] = segment.position.drawn
         for k, seconds in enumerate(segment.seconds):
             self.seconds[k] += seconds
         self.showing.see(number, self.positions, most_draws(self.drawn), self.store)

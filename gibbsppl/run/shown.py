@@ -38,7 +38,13 @@ class Showing:
     shown: Shown
     report: Report | None
     mixes: str = ""
-    looked: float = field(default_factory=perf_counter)
+    next_look: float = field(default_factory=lambda: perf_counter() + SECONDS_BETWEEN_LOOKS)
+
+    def begin(self, positions: Sequence[Position]) -> None:
+        """Begin where the chains of a run are."""
+        if self.shown.callback is not None:
+            swept = {n: p.chain.sweep - p.before for n, p in enumerate(positions)}
+            self.shown.callback.seen.update(swept)
 
     def see(
         self,
@@ -55,9 +61,12 @@ class Showing:
             self.shown.callback.look(number, positions[number], own)
         if self.report is None:
             return
-        if self.shown.mixing is not None and perf_counter() - self.looked > SECONDS_BETWEEN_LOOKS:
+        began = perf_counter()
+        if self.shown.mixing is not None and began > self.next_look:
             self.mixes = self.shown.mixing(store.kept(*chains)[0]) if chains[1] else ""
-            self.looked = perf_counter()
+            ended = perf_counter()
+            # (of many draws it takes long, and so it is seldom done)
+            self.next_look = ended + max(SECONDS_BETWEEN_LOOKS, 20 * (ended - began))
         many = counted(len(positions), "chain")
         doing = "sampling" if all(p.is_warm for p in positions) else "warm-up"
         done = sum(p.chain.sweep - p.before for p in positions)

@@ -62,11 +62,12 @@ def held_back() -> Iterator[None]:
     >>> bool(stop)
     True
     """
-    if threading.current_thread() is not threading.main_thread():
+    usual = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or usual is None:  # (a handler from outside of Python cannot be put back)
         yield
         return
     came: list[int] = []
-    usual = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, lambda number, _: came.append(number))
     try:
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -46,6 +46,17 @@ class InMemory:
 
     def kept(self, chains: list[int], draws: int) -> tuple[Mapping[str, Array], Rates]:
         """The first draws of some chains, and the statistics of moves."""
-        rows = slice(len(chains)) if chains == list(range(len(chains))) else chains
+        rows = rows_of(chains)
         values = {name: array[rows, :draws] for name, array in self.values.items()}
         return values, {move: array[rows, :draws] for move, array in self.rates.items()}
+
+
+def rows_of(chains: Sequence[int]) -> slice | list[int]:
+    """The rows of some chains: a slice, so that nothing is copied, unless one is missing amidst.
+
+    >>> rows_of([1, 2]), rows_of([0, 2, 3])
+    (slice(1, 3, None), [0, 2, 3])
+    """
+    first, number = min(chains, default=0), len(chains)
+    is_whole = list(chains) == list(range(first, first + number))
+    return slice(first, first + number) if is_whole else list(chains)

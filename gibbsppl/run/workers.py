@@ -8,6 +8,7 @@ draws are the same.
 
 from __future__ import annotations
 
+import copy
 import io
 import os
 import pickle
@@ -233,7 +234,8 @@ def carry_out_there(
             known[key] = pickle.loads(payload)  # noqa: S301  (made by `packed`)
             while len(known) > JOBS:
                 known.popitem(last=False)
-        return known[key].carry_out(number, position, seconds, most)
+        # (a thread has the position that the run has, which writes it to a checkpoint meanwhile)
+        return known[key].carry_out(number, copy.deepcopy(position), seconds, most)
     except Exception as error:  # noqa: BLE001  (told where the run is)
         return Raised(_picklable(error))
 

@@ -49,7 +49,9 @@ class Before:
         return cls({n: every[n] for n in recorded}, rates)
 
 
-def check_monitors(watch: Watching | None, draws: Draws) -> None:
+def check_monitors(
+    watch: Watching | None, draws: Draws, digests: Mapping[str, str]
+) -> None:
     """Raise an error unless what is watched is what was monitored in the run of some draws."""
     wanted = () if watch is None else tuple(watch.watched)
     if set(wanted) != set(draws.monitored):
@@ -58,6 +60,12 @@ def check_monitors(watch: Watching | None, draws: Draws) -> None:
             f"monitor: found {found}, expected {expected}, as the run of the draws had it: "
             "statistics go on with what they have; give monitor= as in sample()."
         )
+    for name, digest in ({} if watch is None else watch.digests).items():
+        if digest != digests.get(name):
+            raise RunError(
+                f"monitor: found another {name!r} than in the run of the draws, whose statistics "
+                "are of one thing; give monitor= as in sample()."
+            )
 
 
 def put(before: Before | None, store: Store) -> None:

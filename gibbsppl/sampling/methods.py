@@ -266,7 +266,9 @@ class Drawing:
         thin, warmup = (draws.attributes[n] for n in ("thin", "warmup"))
         size, chains = Size(draws.draws + more, warmup, thin), [p.chain for p in ends.positions]
         watch = self._watching(monitor, draws.attributes.get("seed"))
-        check_monitors(watch, draws)
+        check_monitors(watch, draws, ends.made.monitored)
+        if checkpoint is not None:
+            check_new(checkpoint)
         records = Records(tuple(draws), {} if watch is None else watch.watched)
         engine = self._engine(asked, len(chains) * more * thin, records.named)
         own = (self.program, self.prepared)
@@ -276,6 +278,7 @@ class Drawing:
         run = self._run(ready, asked, temper, size, until, watch, draws.attributes)
         if checkpoint is None:
             check_memory(run.beginning.needed, limit_bytes)
+        check_memory(run.beginning.added_up, limit_bytes, "statistics")
         before = Before.of(draws, run.beginning.job.kept)
         so_far = going_on(run.beginning, ends.positions, draws)
         shown = shown_of(progress, callback, callback_every)
@@ -298,8 +301,11 @@ class Drawing:
         seconds = None if temper else partial(self._seconds, ready.engine, asked.threads, until)
         # (the same settings would choose the same back end here; another machine may have no Numba)
         backend = checked_backend(ready.engine.name)
-        made = Made(self._identity, replace(asked, backend=backend), temper)
-        return Run(made, beginning(ready, size, until), told, seconds)
+        monitored = {} if watch is None else watch.digests
+        made = Made(self._identity, replace(asked, backend=backend), temper, monitored)
+        found = beginning(ready, size, until)
+        left_out = found.left_out or begun.get("left_out")
+        return Run(made, replace(found, left_out=left_out), told, seconds)
 
     @property
     def _identity(self) -> Identity:

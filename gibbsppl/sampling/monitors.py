@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
+
+import numpy as np
 
 from gibbsppl.arguments import shown
 from gibbsppl.errors import RunError
@@ -30,11 +33,15 @@ Labels = Mapping[str, Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watching:
-    """All that a run watches, by name; the ``dims`` and ``coords`` of what has some."""
+    """All that a run watches, by name; the ``dims`` and ``coords`` of what has some.
+
+    ``digests`` tell of each what it is: those that are equal watch the same.
+    """
 
     watched: Mapping[str, Watched] = field(default_factory=dict)
     dims: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     coords: Mapping[str, Labels] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
 
     def told(self, result: RunResult) -> AllMonitored:
         """The statistics of a run, with the names of dims and labels."""
@@ -60,8 +67,8 @@ def watching(
     for name, one in _named(asked):
         if name in watched:
             raise RunError(f"monitor: found {name!r} twice; name both, as in monitor={{...}}.")
-        if not is_name_of_group(name):
-            raise RunError(f"monitor: found the name {name!r}, expected one without '/'.")
+        if not isinstance(name, str) or not is_name_of_group(name):
+            raise RunError(f"monitor: found the name {name!r}, expected a text without '/'.")
         if isinstance(one, str):
             watched[name] = Watched(one, values=few.get(one))
             if one in dims:
@@ -73,7 +80,22 @@ def watching(
             of_coords[name] = _labels(coords, set(found.dims) - found.new_dims)
         else:
             watched[name] = Watched(Plain(one))
-    return Watching(watched, of_dims, of_coords)
+    digests = {name: _digest(one) for name, one in _named(asked)}
+    return Watching(watched, of_dims, of_coords, digests)
+
+
+def _digest(one: One) -> str:
+    """What a monitor is: a name, data to predict at, the code of a function."""
+    if isinstance(one, str):
+        return one
+    if isinstance(one, Predictive):
+        arrays = [(n, np.asarray(a)) for n, a in sorted(one.new.items())]
+        content = repr((one.name, [(n, a.shape, a.tolist()) for n, a in arrays])).encode()
+    else:
+        code = getattr(one, "__code__", None)
+        told = None if code is None else (code.co_code, code.co_consts, code.co_names)
+        content = repr((type(one), getattr(one, "__qualname__", ""), told)).encode()
+    return sha256(content).hexdigest()
 
 
 def is_name_of_group(name: str) -> bool:

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import TypedDict
 
 from gibbsppl.arguments import COUNT, PATH, POSITIVE, POSITIVE_NUMBER, TRUTH, calls_told
 from gibbsppl.checkpoints.arrays import OnDisk
-from gibbsppl.checkpoints.folders import Checkpoints, Found, new_folder, to_go_on
+from gibbsppl.checkpoints.folders import Checkpoints, Found, folder_at, new_folder, to_go_on
 from gibbsppl.errors import RunError
 from gibbsppl.output.draws import Draws, draws_in
 from gibbsppl.run.beginning import SoFar
@@ -125,14 +124,18 @@ def load_draws(path: str | PathLike[str]) -> Draws:
     """The draws in a netCDF file written by ``Draws.save``, or in the folder of a run.
 
     A folder is one that ``sample(checkpoint=...)`` has made; of a run that has not ended, the draws
-    are those at its last checkpoint. They are read from the disk where they are looked at.
+    are those at its last checkpoint. They are read from the disk where they are looked at. A folder
+    is unpickled: read those of people whose programs you would run. A file is not.
     """
-    return _draws_so_far(Found.at(path)) if Path(path).is_dir() else draws_in(path)
+    place = folder_at(path)
+    if not place.exists():
+        raise RunError(f"{place}: found no file or folder, expected draws that were saved.")
+    return _draws_so_far(Found.at(place)) if place.is_dir() else draws_in(path)
 
 
 def _draws_so_far(found: Found) -> Draws:
     """The draws of a run, whether it has ended or not."""
-    run: Run = found.run()
+    run: Run = found.run(("gibbsppl", "python"))  # (others draw, and do not read)
     so_far = found.so_far()
     job = run.beginning.job
     chains, draws = most_draws([p.drawn for p in so_far.positions])
@@ -147,10 +150,11 @@ def _draws_so_far(found: Found) -> Draws:
     finally:
         store.close()
     wanted = job.recording.draws
-    told = f"so far, the first {draws} of {wanted} draws of each chain" if draws < wanted else None
+    told = f"so far, the first {draws} of {wanted} draws of each chain"
     positions = tuple(so_far.positions[n].at_its_chain(job) for n in chains)
     own = job.warmup, job.thin, so_far.seconds
-    result = RunResult(values, positions, *own, so_far.interrupted or told, rates)
+    interrupted = None if so_far.is_over else so_far.interrupted or told
+    result = RunResult(values, positions, *own, interrupted, rates)
     monitored = monitored_by([so_far.positions[n] for n in chains])
     whole = replace(result, left_out=run.beginning.left_out, until=so_far.until)
     return run.as_draws(replace(whole, monitored=monitored))

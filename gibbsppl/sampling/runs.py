@@ -5,8 +5,8 @@ Comes in: the beginning of a run, how its result is told. Goes out: `gibbsppl.Dr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
 from pickle import UnpicklingError
@@ -31,19 +31,24 @@ from gibbsppl.run.workers import Pool
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Made:
-    """What the sweeps of a run were made by: the sampler, back end, threads, type, tempering."""
+    """What a run was made by: the sampler, back end, threads, type, tempering.
+
+    ``monitored`` are digests of what was monitored, by name.
+    """
 
     identity: Identity
     asked: Asked
     temper: bool | int = False
+    monitored: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainEnds:
-    """Where the chains of a run have ended, and what has made them."""
+    """Where the chains of a run have ended after so many draws each, and what has made them."""
 
     made: Made
     positions: tuple[Position, ...]
+    draws: int
 
     @staticmethod
     def of(draws: Draws) -> ChainEnds:
@@ -64,6 +69,12 @@ class ChainEnds:
                 ) from error
         if not isinstance(found, ChainEnds):
             raise RunError(f"draws: the ends of the chains are of another kind; {advice}.")
+        size = len(found.positions), found.draws
+        if (draws.chains, draws.draws) != size:
+            raise RunError(
+                f"draws: found {draws.chains} chains of {draws.draws} draws, expected the "
+                f"{size[0]} of {size[1]} whose ends they have; {advice}."
+            )
         return found
 
 
@@ -106,5 +117,5 @@ class Run:
 
     def as_draws(self, result: RunResult) -> Draws:
         """The draws of a result, with the ends of the chains."""
-        ends = Ends(ChainEnds(self.made, result.positions))
-        return replace(self.told(result), ends=ends)
+        found = self.told(result)
+        return replace(found, ends=Ends(ChainEnds(self.made, result.positions, found.draws)))
