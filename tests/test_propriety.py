@@ -299,7 +299,7 @@ def test_without_a_margin_for_rounding_a_singular_block_would_pass():
 def test_an_improper_group_is_seen_by_the_check_alone(monkeypatch):
     """Without the check the run would start, and draw what is no number."""
     sampler = gp.compile(EMPTY_GROUPS["a flat mean"]())
-    monkeypatch.setattr("gibbsppl.sampler.check_proper", lambda *_: None)
+    monkeypatch.setattr("gibbsppl.sampling.methods.check_proper", lambda *_: None)
 
     assert not starts_raise(sampler)
 

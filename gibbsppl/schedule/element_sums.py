@@ -7,8 +7,9 @@ functions of the sums of the current elements and of what one element adds to ea
 
     sum(x[r, k] * v[z[k]], k) + x[r, j] * (v[label] - v[z[j]]),
 
-so that a value is weighed by one look at each row that sees the element, whatever f is: a residual,
-the rate of a count, a logit. What is quadratic in the change of an element is a polynomial of it,
+so that a value is weighed by one look at each row, whatever f is: a residual, the rate of a count,
+a logit. (A row that an index of data does not show the element has the weight 0.) What is quadratic
+in the change of an element is a polynomial of it,
 whose coefficients are the same for all values.
 """
 

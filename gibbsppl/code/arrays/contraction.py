@@ -180,7 +180,9 @@ class _Contraction:
     ) -> Reduce:
         """A reduction whose body has none."""
         assert isinstance(e, Reduce)
-        return replace(e, body=self.expr(e.body, before, s, fixed))
+        # (what is computed for the body is so at the positions that the reduction is over)
+        around = replace(self, spans={**self.spans, **{x.dim: x for x in e.spans}})
+        return replace(e, body=around.expr(e.body, before, s, fixed))
 
     def of_matrix(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from math import inf
 
 import sympy as sp
@@ -16,6 +18,8 @@ from gibbsppl.code.arrays.expressions import (
     Expr,
     Number,
     Position,
+    Reduce,
+    mapped,
     total,
 )
 from gibbsppl.code.arrays.statements import Let
@@ -78,7 +82,16 @@ def guarded(
     if not conditions:
         return value
     both = conditions[0] if len(conditions) == 1 else Apply("and", tuple(conditions))
-    return Apply("where", (both, value, other))
+    return Apply("where", (both, mapped(value, partial(_summed_where, both)), other))
+
+
+def _summed_where(condition: Expr, e: Expr) -> Expr | None:
+    """A sum over nothing where a condition fails: its terms may be nowhere there."""
+    if not isinstance(e, Reduce) or e.by != "sum":
+        return None
+    first, *rest = e.spans
+    start = Apply("where", (condition, first.start, first.stop))
+    return replace(e, spans=(replace(first, start=start), *rest))
 
 
 def merged(w: Workshop, contributions: Sequence[Contribution]) -> Expr:
