@@ -7,6 +7,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -20,6 +23,7 @@ from gibbsppl.checkpoints.arrays import ArrayFile
 from gibbsppl.errors import RunError
 from gibbsppl.output.ends import Ends
 from gibbsppl.run import workers
+from gibbsppl.run.stores import InMemory
 from models import eight_schools, gaussian_mixture, rats
 
 ROOT = Path(__file__).parents[1]
@@ -534,3 +538,154 @@ def test_ten_gigabytes_of_draws_take_little_memory(tmp_path):
     megabytes, gigabytes, _ = map(float, done.stdout.split())
     assert gigabytes > 10
     assert megabytes < 500
+
+
+# ---- found by reading -------------------------------------------------------------------------
+
+
+def test_two_ctrl_c_while_draws_are_written_lose_nothing(sampler, tmp_path, monkeypatch, short):
+    """What a checkpoint tells of is in the files, wherever Ctrl-C comes."""
+    usual, calls, place = ArrayFile.put, [], tmp_path / "run"
+
+    def put(self, *args):
+        calls.append(1)
+        if len(calls) == 400:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        usual(self, *args)
+
+    how = {**SETTINGS, "draws": 300, "backend": "numpy"}
+    with monkeypatch.context() as patched:
+        patched.setattr(ArrayFile, "put", put)
+        stopped = sampler.sample(**how, checkpoint=place)
+    assert stopped.interrupted
+    expected = sampler.sample(**how)
+    read = gp.load_draws(place)
+    assert all(np.array_equal(read[n], expected[n][:, : read.draws]) for n in expected)
+    assert same(gp.resume(place, progress=False).values, expected.values)
+
+
+def test_checkpoints_of_threads_are_whole(sampler, tmp_path, monkeypatch):
+    """Threads move a position of their own, not the one that is written meanwhile."""
+    monkeypatch.setattr(workers, "SECONDS_ELSEWHERE", 0.02)
+    usual, copies, place = folders.Checkpoints.keep, [], tmp_path / "run"
+
+    def keep(self, so_far):
+        usual(self, so_far)
+        if len(copies) < 5:
+            copies.append(shutil.copytree(place, tmp_path / f"copy {len(copies)}"))
+
+    how = {**SETTINGS, "draws": 600, "cores": None, "backend": "numpy"}
+    with monkeypatch.context() as patched, ThreadPoolExecutor(3) as executor:
+        patched.setattr(folders.Checkpoints, "keep", keep)
+        draws = sampler.sample(**how, checkpoint=place, every=1e-9, executor=executor)
+    for copied in copies:
+        assert same(gp.resume(copied, progress=False, cores=1).values, draws.values)
+
+
+def test_a_file_calls_no_function_by_another_name(sampler, tmp_path):
+    """A module of the package may have functions of others, which evaluate texts."""
+    marked = tmp_path / "made"
+
+    text = f"open({str(marked)!r}, 'w')".encode()
+    bad = b"cgibbsppl.bugs.functions\nexp\n(V" + text + b"\ntR."
+    draws = sampler.sample(20, **SETTINGS)
+    with pytest.raises(RunError, match=r"cannot be read \(found gibbsppl.bugs.functions.exp"):
+        sampler.extend(gp.Draws(dict(draws.values), draws.dims, ends=Ends(content=bad)), more=10)
+    assert not marked.exists()
+
+
+def test_ends_of_all_kinds_of_steps_are_read_plainly():
+    own = of_this_file()
+    draws = own["sampler"]().sample(5, warmup=30, chains=1, seed=1, progress=False)
+    assert restored_plainly(pickled(draws.ends.value)).positions[0].chain.sweep == 35
+
+
+def test_a_folder_is_begun_once(sampler, tmp_path, monkeypatch):
+    """Of two that begin a run in one folder, the slower finds that of the other."""
+    place, usual = tmp_path / "run", folders._locked
+
+    @contextmanager
+    def after_the_other(folder):
+        monkeypatch.setattr(folders, "_locked", usual)
+        sampler.sample(20, **SETTINGS, checkpoint=place)
+        with usual(folder):
+            yield
+
+    monkeypatch.setattr(folders, "_locked", after_the_other)
+    with pytest.raises(RunError, match="found a run in"):
+        sampler.sample(30, **SETTINGS, checkpoint=place)
+    assert gp.load_draws(place).draws == 20
+
+
+def test_numbers_of_numpy_are_numbers(sampler, tmp_path):
+    how = {**SETTINGS, "warmup": np.int64(60)}
+    draws = sampler.sample(np.int64(20), **how, checkpoint=tmp_path / "run")
+    longer = sampler.extend(draws, np.int64(5), checkpoint=tmp_path / "more", progress=False)
+    assert gp.load_draws(tmp_path / "more").draws == longer.draws == 25
+
+
+def test_a_run_before_its_first_checkpoint_is_told(run_in):
+    (run_in / folders.CHAINS).unlink()
+    for read in (gp.resume, gp.load_draws):
+        with pytest.raises(RunError, match="ended before its first checkpoint; remove the folder"):
+            read(run_in)
+
+
+def test_a_run_that_a_rule_has_ended_is_whole(sampler, tmp_path):
+    rule = gp.until(ess=50, of="tau")
+    sampler.sample(**{**SETTINGS, "draws": 3000}, until=rule, checkpoint=tmp_path / "run")
+    assert gp.load_draws(tmp_path / "run").interrupted is None
+
+
+def test_draws_of_other_sizes_than_the_ends_are_refused(sampler):
+    draws = sampler.sample(20, **SETTINGS)
+    for cut in (np.s_[:1], np.s_[:, 5:]):
+        values = {n: a[cut] for n, a in draws.values.items()}
+        with pytest.raises(RunError, match=r"draws: found .* whose ends they have"):
+            sampler.extend(replace(draws, values=values, sample_stats={}), more=5)
+
+
+def test_a_longer_run_looks_first_at_what_it_has(sampler):
+    seen = []
+
+    class Rule(type(gp.until(ess=1))):
+        def found(self, values):
+            seen.append(values["tau"].shape[1])
+            return super().found(values)
+
+    draws = sampler.sample(400, **SETTINGS)
+    sampler.extend(draws, more=400, until=Rule(ess=1e9, of=("tau",)), progress=False)
+    assert seen == [400, 600, 800]
+
+
+def test_a_callback_that_fails_loses_no_draw(sampler, tmp_path, short):
+    def fails(view):
+        if view.sweep == 100:
+            raise ValueError("of the user's")
+
+    how = {**SETTINGS, "draws": 200, "backend": "numpy"}
+    with pytest.raises(ValueError, match="of the user's"):
+        sampler.sample(**how, checkpoint=tmp_path / "run", callback=fails, callback_every=50)
+    assert gp.load_draws(tmp_path / "run").draws > 0
+    assert same(gp.resume(tmp_path / "run", progress=False).values, sampler.sample(**how).values)
+
+
+def test_views_of_chains_copy_nothing():
+    store = InMemory((3, 10))
+    for chain in range(3):
+        store.put(chain, 0, {"x": np.arange(10.0)}, {})
+    for chains in ([0, 1, 2], [1], [1, 2]):
+        assert np.shares_memory(store.kept(chains, 5)[0]["x"], store.values["x"])
+
+
+def test_other_monitors_of_one_name_are_refused(sampler):
+    draws = sampler.sample(20, **SETTINGS, monitor={"u": "a"}, keep=["tau"])
+    with pytest.raises(RunError, match="monitor: found another 'u' than in the run of the draws"):
+        sampler.extend(draws, more=5, monitor={"u": "b"}, progress=False)
+
+
+def test_what_was_left_out_is_told_of_a_longer_run(sampler):
+    draws = sampler.sample(20, **SETTINGS)
+    told = replace(draws, attributes={**draws.attributes, "left_out": "z is not kept."})
+    assert sampler.extend(told, more=5, progress=False).left_out == "z is not kept."
