@@ -407,9 +407,13 @@ def test_other_versions_are_named(run_in, monkeypatch, package):
     here = identity.versions()
     monkeypatch.setattr(identity, "versions", lambda: {**here, package: "0.0.1"})
     told = f"the run was made by {package} {here[package]}, and here is 0.0.1"
-    for read in (gp.resume, gp.load_draws):
+    with pytest.raises(RunError, match=told):
+        gp.resume(run_in)
+    if package == "numpy":  # (which draws, and does not read)
+        assert gp.load_draws(run_in).draws == 20
+    else:
         with pytest.raises(RunError, match=told):
-            read(run_in)
+            gp.load_draws(run_in)
 
 
 def test_a_run_that_somebody_writes_to_is_left_alone(run_in):
@@ -421,7 +425,7 @@ def test_a_run_that_somebody_writes_to_is_left_alone(run_in):
 def test_a_folder_that_cannot_be_made_is_named(sampler, tmp_path):
     (tmp_path / "file").touch()
     for place in (tmp_path / "file" / "run", tmp_path / "none" / "run"):
-        with pytest.raises(RunError, match=r"checkpoint: .*run cannot be made"):
+        with pytest.raises(RunError, match="checkpoint: found no directory"):
             sampler.sample(20, **SETTINGS, checkpoint=place)
 
 

@@ -639,7 +639,7 @@ WRONG = {
     "expected finite numbers": {"f": lambda s: np.log(s["level"] * 0 - 1)},
     "found an array of shape \\(1,\\)": {"f": lambda s: s["level"][: 1 + (s["level"][0] == 1.5)]},
     "read-only": {"f": lambda s: s["level"].sort()},
-    "expected one without '/'": {"a/b": "level"},
+    "expected a text without '/'": {"a/b": "level"},
     "found all variables monitored": ["share", "level", "z", "gap"],
     "found 'z' twice": ["z", "z"],
     "it is what is predicted": [gp.predictive("y", new={"y": [1.0]})],
