@@ -265,3 +265,10 @@ def test_the_bar_says_that_chains_start(monkeypatch):
     monkeypatch.setattr("gibbsppl.run.starting.reporting", bar)
     gp.compile(hierarchy()).sample(5, warmup=0, chains=3, seed=1)
     assert told == [(done, 3, "chains", "3 chains, starting") for done in range(4)]
+
+
+@pytest.mark.parametrize("what", ["init", "start"])
+def test_infinite_values_are_no_start(what):
+    sampler = gp.compile(eight_schools.model())
+    with pytest.raises(RunError, match=f"{what}: mu: found inf, expected finite numbers"):
+        sampler.sample(5, progress=False, **{what: {"mu": np.inf}})

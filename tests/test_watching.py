@@ -63,6 +63,12 @@ def test_what_is_seen_cannot_be_changed(sampler):
         sampler.sample(**SETTINGS, callback=spoil)
 
 
+def test_a_callback_takes_one_view(sampler):
+    for wrong in (lambda: 1, lambda one, other: 1):
+        with pytest.raises(gp.RunError, match="callback: found <lambda>, which cannot be called"):
+            sampler.sample(**SETTINGS, callback=wrong)
+
+
 def test_chains_of_other_workers_are_seen_here(sampler):
     _, here = seen_of(sampler, 30)
     with ThreadPoolExecutor(2) as executor:

@@ -13,8 +13,8 @@ import numpy as np
 
 from gibbsppl.code.log_densities import LogDensities
 from gibbsppl.errors import ModelError, RunError
+from gibbsppl.initial.inits import finite_arrays
 from gibbsppl.initial.zero_density import why_impossible
-from gibbsppl.language.given import given_arrays
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import State, drawn, walk
@@ -34,7 +34,7 @@ def prior_draw(
 
     Raises a `RunError` where a prior has no draws, or the density there is not positive.
     """
-    asked = given_arrays("init", graph, data, init or {})
+    asked = finite_arrays("init", graph, data, init or {})
     whole = {n: a for n, a in asked.items() if not np.isnan(a).any()}
 
     def draw(statement: Statement, values: State) -> Floats:

@@ -59,6 +59,18 @@ def starts_of(start: Start, graph: Graph, chains: int) -> Sequence[Values | None
     return inits_of(None if isinstance(start, str) else start, graph, chains, "start")
 
 
+def finite_arrays(what: str, graph: Graph, data: Values, given: Values) -> State:
+    """The user's values to start from as arrays: finite, or NaN for elements that have none."""
+    found = given_arrays(what, graph, data, given)
+    for name, array in found.items():
+        if np.isinf(array).any():
+            raise RunError(
+                f"{what}: {name}: found {array[np.isinf(array)][0]}, expected finite numbers, or "
+                "NaN where it is to be found by rule."
+            )
+    return found
+
+
 def with_inits(
     graph: Graph, data: Values, found: Values | None, init: Values | None
 ) -> Values | None:
@@ -66,7 +78,7 @@ def with_inits(
     if not found:
         return init
     first, second = (
-        given_arrays(what, graph, data, values or {})
+        finite_arrays(what, graph, data, values or {})
         for what, values in (("init", init), ("start", found))
     )
     both: State = {**second, **first}

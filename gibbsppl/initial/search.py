@@ -38,11 +38,11 @@ from gibbsppl.code.log_densities import LogDensities
 from gibbsppl.errors import StartError
 from gibbsppl.initial.dispersed import CANDIDATES, VAGUE_IN_DATA_SCALES, Start, dispersed
 from gibbsppl.initial.feasible import free_in
+from gibbsppl.initial.inits import finite_arrays
 from gibbsppl.initial.nearing import brought_nearer
 from gibbsppl.initial.requirements import requirements_of
 from gibbsppl.initial.unitless import unitless_scales
 from gibbsppl.initial.zero_density import why_impossible
-from gibbsppl.language.given import given_arrays
 from gibbsppl.model.density import Told
 from gibbsppl.model.evaluation import Sizes, Values, largest_power
 from gibbsppl.model.forward import State, as_declared
@@ -113,7 +113,7 @@ def initial_state(  # noqa: PLR0913  (settings, all named at the call)
     observations allow); what is fixed stays fixed. ``densities`` are by default interpreted.
     """
     densities = densities or LogDensities(graph)
-    asked = given_arrays("init", graph, data, init or {})
+    asked = finite_arrays("init", graph, data, init or {})
     given = {n: a for n, a in asked.items() if not np.isnan(a).any()}
     swept = mend if len(given) == len(asked) else None
     scale = data_scale(graph, data)

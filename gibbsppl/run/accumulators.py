@@ -70,10 +70,8 @@ class Accumulator:
     @property
     def nbytes(self) -> int:
         """The bytes of all arrays."""
-        own = (self.mean, self.squares, self.batches, self.products, self.noise)
-        of = self.spread
-        more = (of.counts,) if isinstance(of, Counts) else (of.heights, of.places)
-        return sum(a.nbytes for a in (*own, *more) if a is not None)
+        own = (self.mean, self.squares, self.batches, self.products, self.noise, self.spread)
+        return sum(a.nbytes for a in own if a is not None)
 
     def add(self, draws: Array, noise: Array | None = None, *, compiled: bool = False) -> None:
         """Tell of draws, each with the variances that come with it, if any do."""
@@ -82,10 +80,7 @@ class Accumulator:
             rows = np.where(finite, rows, np.nan)  # (no statistic of it is a number)
         for start in range(0, rows.shape[1], AT_ONCE):
             self._add_moments(rows, slice(start, start + AT_ONCE))
-        if isinstance(self.spread, Counts):
-            self.spread.add(rows)
-        else:
-            self.spread.add(rows, self.count, compiled=compiled)
+        self.spread.add(rows, self.count, compiled=compiled)
         if noise is not None and self.noise is not None:
             for k, x in enumerate(noise.reshape(len(draws), -1)):
                 self.noise += (x - self.noise) / (self.count + k + 1)

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import shown
+from gibbsppl.errors import RunError
 from gibbsppl.run.recording import Array
 from gibbsppl.run.segments import Position
 
@@ -40,6 +43,18 @@ class Callback:
     call: Callable[[View], object]
     every: int
     seen: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            signature(self.call).bind(None)
+        except ValueError:  # (of a built-in function nobody knows)
+            return
+        except TypeError as error:
+            name = getattr(self.call, "__name__", shown(self.call))
+            raise RunError(
+                f"callback: found {name}, which cannot be called with one argument ({error}); give "
+                "a function of a view of a chain."
+            ) from error
 
     def look(self, number: int, position: Position, draws: Mapping[str, Array]) -> None:
         """Call the function, if the chain has made so many sweeps since the last time."""

@@ -66,6 +66,11 @@ class Markers:
         places = np.tile(np.arange(1.0, MARKERS + 1), (size, 1))
         return cls(np.full((size, MARKERS), np.inf), places)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        return self.heights.nbytes + self.places.nbytes
+
     def add(self, draws: Array, before: int, *, compiled: bool = False) -> None:
         """Tell of draws, after so many others; by compiled loops, or by NumPy: alike."""
         first = max(0, min(MARKERS - before, len(draws)))
@@ -108,8 +113,14 @@ class Counts:
         """Counts of so many elements."""
         return cls(values.start, np.zeros((size, len(values)), np.int64))
 
-    def add(self, draws: Array) -> None:
-        """Tell of draws."""
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        return int(self.counts.nbytes)
+
+    def add(self, draws: Array, before: int, *, compiled: bool = False) -> None:
+        """Tell of draws, whatever there was before, and whoever counts."""
+        del before, compiled
         elements, places = np.arange(len(self.counts)), draws.astype(np.intp) - self.lower
         if (wrong := (places < 0) | (places >= self.counts.shape[1])).any():
             last = self.lower + self.counts.shape[1] - 1

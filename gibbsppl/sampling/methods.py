@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from gibbsppl.code.loop_program import LoopProgram
     from gibbsppl.initial.rooms import Rooms
     from gibbsppl.output.until import Until
-    from gibbsppl.sampling.monitors import Monitored, Watching
+    from gibbsppl.sampling.monitors import ToMonitor, Watching
     from gibbsppl.schedule.sweeps import Schedule
 
 def _told(
@@ -142,7 +142,7 @@ class Drawing:
         init: Init = None,
         start: Start = "pilot",
         keep: Sequence[str] | None = None,
-        monitor: Monitored | None = None,
+        monitor: ToMonitor | None = None,
         backend: Backend | None = None,
         threads: int | None = None,
         dtype: str | None = None,
@@ -232,7 +232,7 @@ class Drawing:
         draws: Draws,
         more: int = 1000,
         *,
-        monitor: Monitored | None = None,
+        monitor: ToMonitor | None = None,
         cores: int | None = None,
         executor: Executor | None = None,
         until: Until | None = None,
@@ -261,7 +261,7 @@ class Drawing:
         True
         """
         ends = ChainEnds.of(draws)
-        ends.made.identity.check(self._identity, "draws")
+        ends.made.identity.check(self._identity(), "draws")
         asked, temper = ends.made.asked, ends.made.temper
         thin, warmup = (draws.attributes[n] for n in ("thin", "warmup"))
         size, chains = Size(draws.draws + more, warmup, thin), [p.chain for p in ends.positions]
@@ -307,7 +307,6 @@ class Drawing:
         left_out = found.left_out or begun.get("left_out")
         return Run(made, replace(found, left_out=left_out), told, seconds)
 
-    @property
     def _identity(self) -> Identity:
         """The identity of runs of this sampler."""
         return Identity.of(self.graph.name, str(self.graph), self.data, self.program.source)
@@ -338,7 +337,7 @@ class Drawing:
         sweeping, told = engine or Interpreted.of(*own), (starts.origins, starts.seconds)
         return Ready(*own, starts.chains, sweeping, self.types, records, sequence.entropy, *told)
 
-    def _watching(self, monitor: Monitored | None, entropy: object) -> Watching | None:
+    def _watching(self, monitor: ToMonitor | None, entropy: object) -> Watching | None:
         """What a run with this seed is to watch, as its argument ``monitor`` says."""
         if monitor is None:
             return None

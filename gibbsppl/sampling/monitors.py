@@ -27,7 +27,7 @@ from gibbsppl.run.ready import RunResult
 from gibbsppl.sampling.pooling import pooled
 
 One = str | Predictive | Callable[[Mapping[str, Array]], Any]
-Monitored = One | Sequence[One] | Mapping[str, One]
+ToMonitor = One | Sequence[One] | Mapping[str, One]
 Labels = Mapping[str, Array]
 
 
@@ -54,7 +54,7 @@ class Watching:
 
 
 def watching(
-    asked: Monitored,
+    asked: ToMonitor,
     graph: Graph,
     data: Values,
     dims: Mapping[str, tuple[str, ...]],
@@ -107,7 +107,7 @@ def _labels(coords: Mapping[str, Array | range], dims: Sequence[str] | set[str])
     return {d: as_array(coords[d]) for d in dims if d in coords}
 
 
-def _named(asked: Monitored) -> Iterator[tuple[str, One]]:
+def _named(asked: ToMonitor) -> Iterator[tuple[str, One]]:
     """Each monitor with its name: that of the variable or of the function, unless it is given."""
     if isinstance(asked, Mapping):
         for name, one in asked.items():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
 from pickle import UnpicklingError
+from typing import Any
 
 from gibbsppl.algebra.pickling import restored_plainly
 from gibbsppl.checkpoints.identity import Identity
@@ -33,13 +34,22 @@ from gibbsppl.run.workers import Pool
 class Made:
     """What a run was made by: the sampler, back end, threads, type, tempering.
 
-    ``monitored`` are digests of what was monitored, by name.
+    ``sampler`` is its identity, or finds it where that is asked for: all data are read for it,
+    which takes longer than a small run. ``monitored`` are digests of what was monitored, by name.
     """
 
-    identity: Identity
+    sampler: Identity | Callable[[], Identity]
     asked: Asked
     temper: bool | int = False
     monitored: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> Identity:
+        """The identity of the sampler."""
+        return self.sampler if isinstance(self.sampler, Identity) else self.sampler()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Made, (self.identity, self.asked, self.temper, self.monitored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
