@@ -58,7 +58,7 @@ def test_the_posterior_of_a_coin():
 
 
 def test_files_that_are_no_draws(tmp_path):
-    with pytest.raises(gp.RunError, match=r"absent\.nc: not a file that Draws\.save wrote"):
+    with pytest.raises(gp.RunError, match=r"absent\.nc: found no file or folder"):
         load_draws(tmp_path / "absent.nc")
     other = tmp_path / "text.nc"
     other.write_text("no netCDF")
