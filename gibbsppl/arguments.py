@@ -92,6 +92,14 @@ BY_NAME = Kind(
     lambda value: isinstance(value, Mapping) and all(map(is_name, value)),
     "a dict by names",
 )
+OFTEN = Kind(
+    lambda value: BY_NAME.fits(value) and all(map(POSITIVE.fits, value.values())),
+    "a dict from names to whole numbers from 1 on",
+)
+KEPT = Kind(
+    lambda value: NAMES.fits(value) or OFTEN.fits(value),
+    "names, or a dict from names to of how many draws one is kept",
+)
 MAPPINGS = Kind(
     lambda value: isinstance(value, Mapping)
     or (isinstance(value, Sequence) and all(isinstance(v, Mapping) for v in value)),

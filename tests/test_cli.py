@@ -298,6 +298,22 @@ def test_a_bugs_program_runs_with_its_data_and_monitors(line, capsys, tmp_path):
     ]
 
 
+def test_fewer_draws_of_what_is_large_are_recorded(line, capsys, tmp_path):
+    program, _ = line
+    monitors = "beta,mu:10,deviance"
+    assert main(["run", *program, "--monitor", monitors, "--coda", "c-", *SHORT]) == 0
+    assert "mu[1] " in capsys.readouterr().out
+    found = gp.load_draws("line.nc")
+    assert found.every["mu"] == 10
+    assert found["mu"].shape == (4, 5, 5)
+    lines = (tmp_path / "c-index.txt").read_text().splitlines()
+    assert "mu[2] 56 60" in lines
+    for wrong in ("mu:0", "mu:x"):
+        with pytest.raises(SystemExit):
+            main(["run", *program, "--monitor", wrong, *SHORT])
+        assert f"found '{wrong}', expected a name, or with" in capsys.readouterr().err
+
+
 def test_more_chains_than_can_be_kept_are_refused_at_once(line, capsys):
     program, _ = line
     assert main(["run", *program, "--chains", "9" * 12, "--coda", "c-"]) == 2

@@ -78,7 +78,7 @@ def begun(watched=None, more="pass", chains=3, size=5, keep=("x",), data=None, d
     for number, chain in enumerate(starts):
         chain.state["which"] = number
     engine = Interpreted(program, constants)
-    records = Records(keep, WATCHED if watched is None else watched)
+    records = Records.of(keep, WATCHED if watched is None else watched)
     ready = Ready(program, constants, starts, engine, {"z": np.int8}, records)
     found = beginning(ready, Size(draws, 30, 2), None)
     return found, start_of(starts)

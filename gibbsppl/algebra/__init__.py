@@ -12,5 +12,5 @@ The ground floor: knows neither models nor distributions. By what is looked for:
   arrays; `tails`, what logs of probabilities change by;
   `expansions` to second order; `masses` between two ends
 - digits in floating point: `near_one`, `rounding`; the interpreter and the back end read both
-- text: `notation`; bytes, and back: `pickling`
+- text: `notation`, and `columns` of it; bytes, and back: `pickling`
 """

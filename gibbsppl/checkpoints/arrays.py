@@ -18,6 +18,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from gibbsppl.errors import RunError
+from gibbsppl.output.thinning import Every
 from gibbsppl.output.whole_files import reason
 from gibbsppl.run.recording import Array
 from gibbsppl.run.stores import Move, Rates, rows_of
@@ -108,45 +109,50 @@ class _told:  # noqa: N801  (a context, as those of the standard library)
 
 @dataclass(slots=True, eq=False)
 class OnDisk:
-    """Draws in the files of a folder: of so many chains, so many of each.
+    """Draws in the files of a folder: of so many chains, so many of each; of some one in ``every``.
 
     ``values`` are the files of the variables, ``rates`` those of the statistics of moves.
     """
 
     folder: Path
     size: tuple[int, int]
+    every: Every = field(default_factory=dict)
     values: dict[str, ArrayFile] = field(default_factory=dict)
     rates: dict[Move, ArrayFile] = field(default_factory=dict)
 
     def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
-        """Add draws of a chain, from its draw number ``first`` on, and the statistics of moves."""
+        """Add what is kept of draws of a chain, before which there were ``first``, and rates."""
         for name, array in values.items():
+            every = self.every.get(name, 1)
             if name not in self.values:
-                self.values[name] = self.made(name, array)
-            self.values[name].put(chain, first, array)
+                self.values[name] = self.made(name, array, self.size[1] // every)
+            self.values[name].put(chain, first // every, array)
         for (step, what), array in rates.items():
             if (step, what) not in self.rates:
-                self.rates[step, what] = self.made(f"{what} {step}", array, is_filled=True)
+                self.rates[step, what] = self.made(
+                    f"{what} {step}", array, self.size[1], is_filled=True
+                )
             self.rates[step, what].put(chain, first, array)
 
-    def made(self, name: str, array: Array, *, is_filled: bool = False) -> ArrayFile:
-        """A new file for all draws of which some are given; those ``is_filled`` begin with NaN."""
+    def made(self, name: str, array: Array, draws: int, *, is_filled: bool = False) -> ArrayFile:
+        """A new file for so many draws of which some are given; ``is_filled``: NaN at first."""
         taken = {f.path.name.lower() for f in (*self.values.values(), *self.rates.values())}
         stem = quote(name, safe=" ()[],='").strip(". ")[:100]
         found = next(n for k in range(len(taken) + 1) if (n := f"{stem}{'_' * k}.npy").lower()
                      not in taken)  # fmt: skip
         path = self.folder / found
         path.unlink(missing_ok=True)  # (made after the last checkpoint, which does not know of it)
-        made = ArrayFile.made(path, (*self.size, *array.shape[1:]), array.dtype)
+        made = ArrayFile.made(path, (self.size[0], draws, *array.shape[1:]), array.dtype)
         if is_filled:
             for chain in range(self.size[0]):
-                made.put(chain, 0, np.full(self.size[1], np.nan))
+                made.put(chain, 0, np.full(draws, np.nan))
         return made
 
     def kept(self, chains: list[int], draws: int) -> tuple[Mapping[str, Array], Rates]:
         """The first draws of some chains, and the statistics of moves; read where looked at."""
         rows = rows_of(chains)
-        values = {name: file.mapped()[rows, :draws] for name, file in self.values.items()}
+        drawn = {name: draws // self.every.get(name, 1) for name in self.values}
+        values = {name: file.mapped()[rows, : drawn[name]] for name, file in self.values.items()}
         return values, {move: file.mapped()[rows, :draws] for move, file in self.rates.items()}
 
     def sync(self) -> None:
@@ -164,6 +170,7 @@ class OnDisk:
         """The names of the files, by what they are of."""
         return {
             "draws": {name: file.path.name for name, file in self.values.items()},
+            "every": dict(self.every),
             "statistics": [[*move, file.path.name] for move, file in self.rates.items()],
         }
 
@@ -172,7 +179,7 @@ class OnDisk:
         cls, folder: Path, size: tuple[int, int], told: Mapping[str, Any], *, to_write: bool
     ) -> OnDisk:
         """The draws of a run that goes on, or is read, as a checkpoint tells of them."""
-        found = cls(folder, size)
+        found = cls(folder, size, told["every"])
         try:
             for name, file in told["draws"].items():
                 found.values[name] = ArrayFile.opened(folder / file, to_write=to_write)
@@ -186,9 +193,12 @@ class OnDisk:
 
     def check(self) -> None:
         """Raise where a file has not the draws of this run."""
-        for file in (*self.values.values(), *self.rates.values()):
-            if file.shape[:2] != self.size:
+        sizes = {n: (self.size[0], self.size[1] // self.every.get(n, 1)) for n in self.values}
+        expected = [*((f, sizes[n]) for n, f in self.values.items()),
+                    *((f, self.size) for f in self.rates.values())]  # fmt: skip
+        for file, size in expected:
+            if file.shape[:2] != size:
                 raise RunError(
                     f"{file.path}: found draws for (chain, draw) {file.shape[:2]}, expected "
-                    f"{self.size}; put the file of the run back."
+                    f"{size}; put the file of the run back."
                 )

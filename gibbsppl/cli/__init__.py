@@ -1,6 +1,6 @@
 """The command line: `command` has the subcommands, `model_files` reads what they are given.
 
-`folders` are runs that are begun in a folder, or gone on with.
+`folders` are runs that are begun in a folder, or gone on with; `arguments` are read from texts.
 """
 
 from gibbsppl.cli.command import main

@@ -15,13 +15,14 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import gibbsppl
 from gibbsppl.cli import folders
+from gibbsppl.cli.arguments import KERNELS, count_of, kernel_of, names_of, rates_of
 from gibbsppl.cli.model_files import is_python, model_of
 from gibbsppl.errors import GibbspplError, RunError
 
@@ -40,16 +41,6 @@ DEVIANCE, PENALTY = "deviance", "pD"
 
 # What --start takes.
 STARTS = ("pilot", "prior", "optimum", "variational")
-
-# What --kernel takes, and the names in gibbsppl.kernels.
-KERNELS = {
-    "slice": "Slice",
-    "elliptical-slice": "EllipticalSlice",
-    "random-walk": "RandomWalk",
-    "adaptive-rejection": "AdaptiveRejection",
-    "over-relaxed": "OverRelaxed",
-    "swap": "Swap",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -91,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
     source_options = _command(commands, "source", source, "print the generated NumPy module")
     source_options.add_argument("--out", type=Path, help="write it to this file instead")
     check_options = _command(commands, "check", check, "compare every conditional with the joint")
-    check_options.add_argument("--seed", type=_count, default=0, help="(default: 0)")
+    check_options.add_argument("--seed", type=count_of, default=0, help="(default: 0)")
     return root
 
 
@@ -115,7 +106,7 @@ def _command(
     made.set_defaults(command=function, usual=made.get_default)
     schedule = made.add_argument_group("the schedule")
     schedule.add_argument(
-        "--order", type=_names, default=(), metavar="X,Y",
+        "--order", type=names_of, default=(), metavar="X,Y",
         help="draw these variables first, in this order",
     )  # fmt: skip
     schedule.add_argument(
@@ -123,26 +114,10 @@ def _command(
         help="how steps follow one another (default: systematic)",
     )  # fmt: skip
     schedule.add_argument(
-        "--kernel", type=_kernel, action="append", default=[], metavar="X=KERNEL",
+        "--kernel", type=kernel_of, action="append", default=[], metavar="X=KERNEL",
         help=f"the kernel of a variable: {', '.join(KERNELS)}",
     )  # fmt: skip
     return made
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names with commas between them."""
-    return tuple(name.strip() for name in text.split(","))
-
-
-def _kernel(text: str) -> tuple[str, str]:
-    """A variable and the name of its kernel."""
-    name, _, kernel = text.partition("=")
-    if not name or kernel not in KERNELS:
-        expected = ", ".join(KERNELS)
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected a variable, =, and one of {expected}"
-        )
-    return name, kernel
 
 
 def _run_options(run_options: argparse.ArgumentParser) -> None:
@@ -153,7 +128,7 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         ("thin", 1, "sweeps per draw kept"),
     ):
         help_text = f"{text} (default: {default})"
-        run_options.add_argument(f"--{name}", type=_count, default=default, help=help_text)
+        run_options.add_argument(f"--{name}", type=count_of, default=default, help=help_text)
     run_options.add_argument(
         "--inits", type=Path, action="append", default=[], metavar="PATH",
         help="initial values, for all chains; given again, one file for each chain",
@@ -163,9 +138,9 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         help="where chains start that have no initial values (default: the best of pilot runs)",
     )  # fmt: skip
     run_options.add_argument(
-        "--monitor", type=_names, default=(), metavar="X,Y",
-        help="variables to record (default: all but large arrays of labels and counts); also "
-        f"{DEVIANCE} and {PENALTY}",
+        "--monitor", type=rates_of, default={}, metavar="X,Y:10",
+        help="variables to record, with :10 one draw in 10 (default: all but large arrays of "
+        f"labels and counts); also {DEVIANCE} and {PENALTY}",
     )  # fmt: skip
     for name, text in (
         ("ess", "end the run at so many effective draws of every quantity"),
@@ -174,7 +149,7 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
     ):
         run_options.add_argument(f"--{name}", type=float, metavar="NUMBER", help=text)
     run_options.add_argument(
-        "--cores", type=_count,
+        "--cores", type=count_of,
         help="processes to draw chains in (default: all cores, if there is work for them)",
     )  # fmt: skip
     run_options.add_argument(
@@ -183,7 +158,7 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     folders.add_options(run_options)
     run_options.add_argument("--coda", metavar="PREFIX", help="write files of the CODA format too")
-    run_options.add_argument("--seed", type=_count, help="a whole number (default: a fresh one)")
+    run_options.add_argument("--seed", type=count_of, help="a whole number (default: a fresh one)")
     run_options.add_argument(
         "--out", type=Path,
         help="the netCDF file (default: <FILE's name>.nc; none for draws in a folder)",
@@ -201,13 +176,6 @@ def _rule(options: argparse.Namespace) -> Until | None:
     return until(**asked)
 
 
-def _count(text: str) -> int:
-    """A whole number that is not negative."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
-    return int(text)
-
-
 def run(options: argparse.Namespace) -> int:
     """Print the schedule, sample, print the summary, save the draws."""
     started = perf_counter()
@@ -219,13 +187,13 @@ def run(options: argparse.Namespace) -> int:
     if out is not None:
         _writable(out)
     _check_coda(options)
-    recorded = tuple(n for n in options.monitor if n not in (DEVIANCE, PENALTY))
-    model = model_of(options.file, options.data, recorded)
+    recorded = {n: k for n, k in options.monitor.items() if n not in (DEVIANCE, PENALTY)}
+    model = model_of(options.file, options.data, tuple(recorded))
     inits = _inits(options.inits, model)
     seed = _fresh_seed() if options.seed is None else options.seed
     sampler = compiled(model, options)
     sampler = sampler.tuned(seed) if options.tune else sampler
-    told = recorded or _told(sampler, options)
+    told = tuple(recorded) or _told(sampler, options)
     say(sampler, end="\n\n")
     drawn = sampler.sample(
         options.draws,
@@ -288,10 +256,12 @@ def _told(sampler: Sampler, options: argparse.Namespace) -> tuple[str, ...] | No
 def _kept(
     sampler: Sampler,
     options: argparse.Namespace,
-    recorded: tuple[str, ...],
+    recorded: Mapping[str, int],
     told: tuple[str, ...] | None,
-) -> tuple[str, ...] | None:
-    """The variables to record: the monitored ones, and the needs of the deviance; None by default.
+) -> Mapping[str, int] | None:
+    """Of how many draws of which variables one is recorded: as asked, and for the deviance.
+
+    None by default.
 
     The deviance may need what is left out by default.
     """
@@ -301,7 +271,7 @@ def _kept(
 
     graph = sampler.graph
     reported = told or (*graph.drawn, *(d.name for d in graph.deterministics))
-    return tuple(dict.fromkeys((*reported, *needed(graph))))
+    return {n: recorded.get(n, 1) for n in (*reported, *needed(graph))}
 
 
 def _inits(paths: Sequence[Path], model: Model) -> Init:

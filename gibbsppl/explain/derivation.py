@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from gibbsppl.algebra.columns import columns, indented
 from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError, did_you_mean
-from gibbsppl.explain.columns import columns, indented
 from gibbsppl.explain.interweaving import interwoven_told
 from gibbsppl.explain.leaves import drawn_without
 from gibbsppl.explain.names import drawn_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from gibbsppl.algebra.columns import columns
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.notation import Notation
-from gibbsppl.explain.columns import columns
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule

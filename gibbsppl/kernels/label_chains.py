@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from gibbsppl.algebra.columns import columns
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Dim, Expr, dims_of
 from gibbsppl.algebra.notation import Notation
@@ -20,7 +21,6 @@ from gibbsppl.code.numpy_text.text import Text
 from gibbsppl.derive.contractions import pull_back
 from gibbsppl.derive.label_chains import PREVIOUS, ChainConditional
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.explain.columns import columns
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.terms import at_later, parameter_text
 from gibbsppl.model.evaluation import Floats, Sizes, Values

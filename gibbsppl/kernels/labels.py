@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from gibbsppl.algebra.columns import columns
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
@@ -17,7 +18,6 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.places import positions_name, where_text
 from gibbsppl.derive.colours import Colours, colours_told
 from gibbsppl.derive.labels import FiniteConditional
-from gibbsppl.explain.columns import columns
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.terms import parameter_text
 from gibbsppl.model.evaluation import Floats, Sizes, Values

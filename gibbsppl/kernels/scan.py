@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.columns import columns
+from gibbsppl.algebra.columns import indented as further_in
 from gibbsppl.algebra.expressions import Expr, Leaf, mentions
 from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.notation import Notation, wrapped
@@ -30,8 +32,6 @@ from gibbsppl.code.numpy_text.writer import Writer
 from gibbsppl.code.places import positions_text
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.labels import LABEL
-from gibbsppl.explain.columns import columns
-from gibbsppl.explain.columns import indented as further_in
 from gibbsppl.explain.derivation import WIDTH, Derivation
 from gibbsppl.model.density import scattered
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate

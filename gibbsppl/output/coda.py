@@ -19,26 +19,28 @@ from gibbsppl.output.whole_files import whole
 
 def write_coda(
     prefix: str | PathLike[str],
-    values: Mapping[str, Array],
+    values: Mapping[str, tuple[int, Array]],
     *,
-    first: int,
+    warmup: int,
     thin: int,
 ) -> tuple[Path, ...]:
     """Write draws by label, arrays with axes (chain, draw); the files that were written.
 
-    ``first`` is the iteration of the first draw, ``thin`` what lies between two draws. Numbers have
-    as many digits as tell them apart from any other.
+    ``values``: of how many draws one is in the array, and the array. ``warmup`` is the iteration
+    before the first draw, ``thin`` what lies between two draws. Numbers have as many digits as tell
+    them apart from any other.
     """
-    chains, draws = next(iter(values.values())).shape
+    chains = next(iter(values.values()))[1].shape[0]
     paths = coda_files(prefix, range(chains))
-    rows = ((_quoted(label), 1 + k * draws, (k + 1) * draws) for k, label in enumerate(values))
-    iterations = first + thin * np.arange(draws)
+    ends = np.cumsum([array.shape[1] for _, array in values.values()]).tolist()
+    rows = zip(map(_quoted, values), [1, *(n + 1 for n in ends)], ends, strict=False)
     with whole(*paths) as (index, *others):
         index.write_text("".join(f"{n} {a} {b}\n" for n, a, b in rows), encoding="utf-8")
         for chain, path in enumerate(others):
             with path.open("w", encoding="utf-8") as file:
-                for array in values.values():
-                    pairs = zip(iterations.tolist(), array[chain].tolist(), strict=True)
+                for every, array in values.values():
+                    numbers = warmup + thin * every * np.arange(1, 1 + array.shape[1])
+                    pairs = zip(numbers.tolist(), array[chain].tolist(), strict=True)
                     file.writelines(f"{n}  {_text(x)}\n" for n, x in pairs)
     return paths
 

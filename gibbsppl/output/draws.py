@@ -28,70 +28,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gibbsppl.arguments import (
-    BY_NAME,
     COUNT,
     NAME,
     NAMES,
     PATH,
-    POSITIVE,
-    Kind,
-    is_name,
     methods_told,
-    shown,
 )
 from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
+from gibbsppl.output.checked import FIELDS, check
 from gibbsppl.output.ends import Ends
 from gibbsppl.output.monitored import AllMonitored
 from gibbsppl.output.summary import Summary, block_of, told_apart
+from gibbsppl.output.thinning import Every, all_at_once, most_often, rarer
 
 if TYPE_CHECKING:
     import xarray as xr
     from arviz import InferenceData
-
-RESERVED_DIMS = ("chain", "draw")
-
-TEXT = Kind(lambda value: isinstance(value, str), "a text")
-
-# The attributes that are read again, where there are some.
-READ: Mapping[str, Kind] = {
-    "warmup": COUNT,
-    "thin": POSITIVE,
-    "interrupted": TEXT.or_none(),
-    "left_out": TEXT.or_none(),
-    "until": TEXT.or_none(),
-    "tempered": TEXT.or_none(),
-}
 
 # In sample_stats, before the name of what is moved: the share of steps that are accepted; of paths
 # by gradients the number of points, and the share that diverged.
 STATISTICS = {
     "accepted": "acceptance of ", "points": "points of ", "diverged": "divergence of ",
 }  # fmt: skip
-
-
-def _are_dims(value: object) -> bool:
-    return isinstance(value, tuple | list) and all(map(is_name, value))
-
-
-def _is_named(value: object) -> bool:
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        return False
-    return _are_dims(value[0]) and isinstance(value[1], np.ndarray)
-
-
-DIMS = Kind(
-    lambda value: BY_NAME.fits(value) and all(map(_are_dims, value.values())),
-    "a dict from names of variables to the names of their dims",
-)
-NAMED = Kind(
-    lambda value: BY_NAME.fits(value) and all(map(_is_named, value.values())),
-    "a dict from names to the names of dims with an array",
-)
-FIELDS = {
-    **dict.fromkeys(("values", "coords", "sample_stats", "attributes", "monitored"), BY_NAME),
-    "dims": DIMS, "observed_data": NAMED, "constant_data": NAMED,
-}
 
 
 @methods_told(
@@ -101,6 +60,7 @@ FIELDS = {
     stacked={"name": NAME},
     only={"names": NAMES},
     thinned={"every": COUNT},
+    together={"names": NAMES.or_none()},
     starts={"chains": COUNT},
     summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
     save={"path": PATH},
@@ -112,7 +72,9 @@ class Draws:
 
     ``values``: arrays with axes (chain, draw, *dims); whole numbers may be of a small integer type,
     whose products wrap around: compute with ``draws["n"].astype(int)``. ``dims``: the names of a
-    variable's own dimensions (none for a scalar, which may be missing here). ``coords``: the labels
+    variable's own dimensions (none for a scalar, which may be missing here). ``every``: of how many
+    draws of a chain one is kept, of variables that have not all; `together` has the draws that
+    all of some variables have. ``coords``: the labels
     along a dimension (missing: positions). ``observed_data`` and ``constant_data``: dims and array.
     ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
     the seed, that say how the draws were made. ``ends``: where the chains have ended, for
@@ -129,33 +91,10 @@ class Draws:
     attributes: Attributes = field(default_factory=dict)
     ends: Ends | None = None
     monitored: AllMonitored = field(default_factory=AllMonitored)
+    every: Every = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.values:
-            raise RunError("draws: found no variable, expected at least one.")
-        for name, array in self.values.items():
-            if not isinstance(array, np.ndarray) or array.ndim < 2:
-                raise RunError(
-                    f"{name}: found {shown(array)}, expected an array with axes (chain, draw, ...)."
-                )
-        for name, labels in self.coords.items():
-            if not hasattr(labels, "__len__") or isinstance(labels, str | bytes):
-                raise RunError(f"coords[{name!r}]: found {shown(labels)}, expected labels.")
-        for name, kind in READ.items():
-            if name in self.attributes and not kind.fits(self.attributes[name]):
-                found = shown(self.attributes[name])
-                raise RunError(f"attributes[{name!r}]: found {found}, expected {kind.expected}.")
-        size = next(iter(self.values.values())).shape[:2]
-        sizes: dict[str, int] = {name: len(labels) for name, labels in self.coords.items()}
-        for name, array in self.values.items():
-            if array.shape[:2] != size:
-                raise RunError(f"{name}: found (chain, draw) {array.shape[:2]}, not {size}.")
-            _check_dims(name, self.dims_of(name), array.shape[2:], sizes)
-        for name, array in self.sample_stats.items():
-            if not isinstance(array, np.ndarray) or array.shape != size:
-                raise RunError(f"{name}: found {shown(array)}, expected one for each draw: {size}.")
-        for name, (dims, array) in (*self.observed_data.items(), *self.constant_data.items()):
-            _check_dims(name, dims, array.shape, sizes)
+        check(self)
 
     @property
     def chains(self) -> int:
@@ -164,8 +103,8 @@ class Draws:
 
     @property
     def draws(self) -> int:
-        """The number of draws of each chain."""
-        return int(next(iter(self.values.values())).shape[1])
+        """The number of draws of each chain: of variables that have all."""
+        return int(max(array.shape[1] for array in self.values.values()))
 
     def dims_of(self, name: str) -> tuple[str, ...]:
         """The names of a variable's own dimensions, chain and draw left out."""
@@ -212,7 +151,8 @@ class Draws:
         return self.attributes.get("left_out") or ""
 
     def _described(self, name: str) -> str:
-        return named(name, self.dims_of(name), self.values[name].shape[2:])
+        told = f", one draw in {self.every[name]}" if name in self.every else ""
+        return named(name, self.dims_of(name), self.values[name].shape[2:]) + told
 
     def stacked(self, name: str) -> Array:
         """The draws of all chains in one axis, the first.
@@ -230,6 +170,11 @@ class Draws:
         >>> draws.at("x", 4), draws.at("x", np.array([0, 3]))
         (np.int64(4), array([0, 3]))
         """
+        if self.every.get(name, 1) > 1:
+            raise RunError(
+                f"draws: {name} has one draw in {self.every[name]}; take those that all variables "
+                "have, as in draws.together([...])."
+            )
         chain, draw = np.divmod(rows, self.draws)
         return for_arithmetic(self[name][chain, draw])
 
@@ -239,8 +184,9 @@ class Draws:
         >>> [s["x"] for s in Draws({"x": np.arange(6.0).reshape(2, 3)}).starts(3)]
         [np.float64(1.0), np.float64(3.0), np.float64(5.0)]
         """
-        rows = (2 * np.arange(chains) + 1) * self.chains * self.draws // (2 * chains)
-        return [{name: self.at(name, int(row)) for name in self} for row in rows]
+        whole = self.together()
+        rows = (2 * np.arange(chains) + 1) * whole.chains * whole.draws // (2 * chains)
+        return [{name: whole.at(name, int(row)) for name in whole} for row in rows]
 
     def only(self, names: Sequence[str]) -> Draws:
         """The draws of some variables, in the order of ``names``.
@@ -249,20 +195,47 @@ class Draws:
         4 chains, 100 draws each
         y
         """
+        values = {name: self[name] for name in names}
+        every = {n: k for n, k in self.every.items() if n in values}
+        if (often := most_often(every, values)) > 1:
+            return self._thinned(often, values)
         ends = self.ends if set(names) == set(self.values) else None
-        return replace(self, values={name: self[name] for name in names}, ends=ends)
+        return replace(self, values=values, ends=ends, every=every)
+
+    def together(self, names: Sequence[str] | None = None) -> Draws:
+        """The draws that all of some variables have (default: all variables), with these alone.
+
+        Those that a function of several variables can be computed of.
+
+        >>> rng = np.random.default_rng(1)
+        >>> values = {"mu": rng.normal(size=(4, 100)), "z": rng.normal(size=(4, 10))}
+        >>> draws = Draws(values, every={"z": 10})
+        >>> draws
+        4 chains, 100 draws each
+        mu
+        z, one draw in 10
+        >>> draws.together()["mu"].shape, draws.together(["mu"])["mu"].shape
+        ((4, 10), (4, 100))
+        """
+        found = self if names is None else self.only(names)
+        return found.thinned(all_at_once(found.every, found)) if found.every else found
 
     def thinned(self, every: int) -> Draws:
         """One draw in ``every``: the last of each group of consecutive draws."""
         if not 1 <= every <= self.draws:
             raise RunError(f"every: found {every}, expected 1 to {self.draws} (all draws).")
-        step = np.s_[:, every - 1 :: every]
-        attributes = {**self.attributes, "thin": every * self.attributes.get("thin", 1)}
+        return self._thinned(every, self.values)
+
+    def _thinned(self, every: int, values: Mapping[str, Array]) -> Draws:
+        """One draw in ``every`` of some variables."""
+        steps, left = rarer(self.every, values, every)
+        row = np.s_[:, every - 1 :: every]
         return replace(
             self,
-            values={name: array[step] for name, array in self.values.items()},
-            sample_stats={name: array[step] for name, array in self.sample_stats.items()},
-            attributes=attributes,
+            values={n: array[:, steps[n] - 1 :: steps[n]] for n, array in values.items()},
+            every=left,
+            sample_stats={name: array[row] for name, array in self.sample_stats.items()},
+            attributes={**self.attributes, "thin": every * self.attributes.get("thin", 1)},
             ends=None,
         )
 
@@ -335,10 +308,10 @@ class Draws:
         places = [(n, at) for n, array in self.values.items() for at in np.ndindex(array.shape[2:])]
         texts = (" ".join(self._labeller(n)(at).split()).replace(", ", ",") for n, at in places)
         labels = told_apart([(text, at) for text, (_, at) in zip(texts, places, strict=True)])
-        drawn = (self.values[name][(..., *at)] for name, at in places)
+        drawn = ((self.every.get(n, 1), self.values[n][(..., *at)]) for n, at in places)
         values = dict(zip(labels, drawn, strict=True))
         thin, warmup = (int(self.attributes.get(n, k)) for n, k in (("thin", 1), ("warmup", 0)))
-        return write_coda(prefix, values, first=warmup + thin, thin=thin)
+        return write_coda(prefix, values, warmup=warmup, thin=thin)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write draws and data to a netCDF file, whole or not at all; ``load_draws`` reads it."""
@@ -371,17 +344,3 @@ def named(name: str, dims: tuple[str, ...], shape: tuple[int, ...]) -> str:
     """
     sizes = (f"{d}: {n}" for d, n in zip(dims, shape, strict=True))
     return f"{name} ({', '.join(sizes)})" if shape else name
-
-
-def _check_dims(
-    name: str, dims: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]
-) -> None:
-    """Raise unless the names of dims fit the shape, each dim with one size throughout."""
-    if len(dims) != len(shape) or len(set(dims)) < len(dims) or set(dims) & set(RESERVED_DIMS):
-        raise RunError(
-            f"{name}: found dims {dims} for shape {shape}, expected one name per axis, all "
-            f"different and none of {', '.join(RESERVED_DIMS)}."
-        )
-    for dim, size in zip(dims, shape, strict=True):
-        if sizes.setdefault(dim, size) != size:
-            raise RunError(f"{name}: found size {size} along {dim!r}, expected {sizes[dim]}.")

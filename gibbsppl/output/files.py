@@ -24,6 +24,7 @@ from gibbsppl.output.groups import (
     LIBRARY,
     MONITORED,
     OURS,
+    RARER,
     SAMPLED,
     SAMPLED_GROUPS,
     Draws,
@@ -33,6 +34,7 @@ from gibbsppl.output.groups import (
     groups_of_file,
 )
 from gibbsppl.output.monitored import AllMonitored, monitored_of
+from gibbsppl.output.thinning import Every
 
 if TYPE_CHECKING:
     from arviz import InferenceData
@@ -50,6 +52,7 @@ class Fields(TypedDict):
     attributes: Attributes
     ends: Ends | None
     monitored: AllMonitored
+    every: Every
 
 
 # What the libraries below raise, each at a place of its own, where a file is not what it should be.
@@ -104,7 +107,8 @@ def fields_of(path: str | PathLike[str]) -> Fields:
     groups = {name: _named(path, name, node) for name, node in tree.children.items()}
     coords = {str(k): _labels(v) for node in tree.children.values() for k, v in node.coords.items()}
     attributes = dict(tree.attrs)
-    posterior = groups["posterior"]
+    rates = {name: _rate(name) for name in groups}
+    posterior = {n: a for g, rate in rates.items() if rate for n, a in groups[g].items()}
     return {
         "values": {name: value for name, (_, value) in posterior.items()},
         "dims": {name: dims[2:] for name, (dims, _) in posterior.items()},
@@ -115,7 +119,18 @@ def fields_of(path: str | PathLike[str]) -> Fields:
         "ends": Ends(content=groups[ENDS][ENDS][1].tobytes()) if ENDS in groups else None,
         "attributes": {str(n): _from_file(v) for n, v in attributes.items() if n not in OURS},
         "monitored": _monitored(path, tree),
+        "every": {n: rate for g, rate in rates.items() if rate > 1 for n in groups[g]},
     }
+
+
+def _rate(group: str) -> int:
+    """Of how many draws of a run one is in a group; 0 where none is.
+
+    >>> [_rate(name) for name in ("posterior", "posterior_every_10", "sample_stats")]
+    [1, 10, 0]
+    """
+    told = group.removeprefix(RARER)
+    return int(group == "posterior") if told == group or not told.isdecimal() else int(told)
 
 
 def _monitored(path: str | PathLike[str], tree: xr.DataTree) -> AllMonitored:
@@ -172,7 +187,7 @@ def _wrong(group: str, name: object, dims: tuple[Hashable, ...], values: Array) 
     """The part of an array that cannot be in a group of draws or data; empty if nothing."""
     if not isinstance(name, str):
         return f"the name {name!r}, expected a text"
-    if group in SAMPLED_GROUPS and dims[:2] != SAMPLED:
+    if (group in SAMPLED_GROUPS or _rate(group)) and dims[:2] != SAMPLED:
         return f"dims {dims}, expected {SAMPLED} and others after them"
     if group == SAMPLED_GROUPS[1] and dims != SAMPLED:
         return f"dims {dims}, expected {SAMPLED}"

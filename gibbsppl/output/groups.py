@@ -2,7 +2,8 @@
 
 Comes in: a ``Draws``. Goes out: groups ``posterior``, ``sample_stats``, ``observed_data`` and
 ``constant_data``, each with its arrays and the labels along its dims, and within ``monitored`` one
-for each monitor.
+for each monitor. Variables that have one draw in 10, say, are in a group of their own,
+``posterior_every_10``: the arrays of a group have their draws together.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 import gibbsppl
 from gibbsppl.output.arrays import Array, Attributes, Named
 from gibbsppl.output.ends import Ends
+from gibbsppl.output.thinning import Every
 
 LIBRARY = "gibbsppl"
 OURS = ("inference_library", "inference_library_version")
@@ -23,6 +25,8 @@ OURS = ("inference_library", "inference_library_version")
 # The first dims of what is recorded at each draw, and the groups that have them.
 SAMPLED = ("chain", "draw")
 SAMPLED_GROUPS = ("posterior", "sample_stats")
+# The first part of the name of a group with one draw in so many.
+RARER = "posterior_every_"
 # The group that has one for each monitor.
 MONITORED = "monitored"
 
@@ -70,6 +74,10 @@ class Draws(Protocol):
         """The statistics of what was monitored."""
 
     @property
+    def every(self) -> Every:
+        """Of how many draws one is kept, of variables that have not all."""
+
+    @property
     def attributes(self) -> Attributes:
         """How the draws were made."""
 
@@ -107,18 +115,25 @@ class Group:
 
 def groups_of(draws: Draws) -> dict[str, Group]:
     """The groups of draws and their data, by name; empty ones are left out."""
-    positions = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws)}
-    coords = {**positions, **draws.coords}
+    chains, numbers = np.arange(draws.chains), np.arange(draws.draws)
+    coords = {"chain": chains, "draw": numbers, **draws.coords}
+    by_rate: dict[int, dict[str, Named]] = {}
+    for name, value in draws.values.items():
+        own = by_rate.setdefault(draws.every.get(name, 1), {})
+        own[name] = SAMPLED + draws.dims_of(name), value
     groups: dict[str, dict[str, Named]] = {
-        "posterior": {n: (SAMPLED + draws.dims_of(n), v) for n, v in draws.values.items()},
+        "posterior": by_rate.pop(1),
         "sample_stats": {n: (SAMPLED, v) for n, v in draws.sample_stats.items()},
         "observed_data": dict(draws.observed_data),
         "constant_data": dict(draws.constant_data),
     }
     found = {name: _group(arrays, coords) for name, arrays in groups.items() if arrays}
+    for every, arrays in sorted(by_rate.items()):
+        kept = {**coords, "draw": numbers[every - 1 :: every]}
+        found[f"{RARER}{every}"] = _group(arrays, kept)
     # (of predictions, dims have sizes of their own)
     return found | {
-        f"{MONITORED}/{n}": _group(one.arrays, {"chain": positions["chain"], **one.labels})
+        f"{MONITORED}/{n}": _group(one.arrays, {"chain": chains, **one.labels})
         for n, one in draws.monitored.items()
     }
 

@@ -222,7 +222,7 @@ class AllMonitored(Mapping[str, Monitored]):
         return len(self.monitors)
 
     def __repr__(self) -> str:
-        from gibbsppl.explain.columns import columns  # noqa: PLC0415  (only when printed)
+        from gibbsppl.algebra.columns import columns  # noqa: PLC0415  (only when printed)
 
         if not self.monitors:
             return "nothing was monitored"

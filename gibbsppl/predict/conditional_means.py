@@ -53,7 +53,11 @@ class Conditionals:
     data: Values
 
     def of(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
-        """The means, sds or probabilities, for each draw; of all variables that have them."""
+        """The means, sds or probabilities, for each draw; of all variables that have them.
+
+        Of draws of which some variables keep fewer, those that have all variables.
+        """
+        draws = draws.together()
         values, dims, coords = {}, {}, dict(draws.coords)
         stale, joint = stale_after(self.schedule), dict[tuple[str, int], Jointly]()
         for name in self._chosen(draws, names, what):

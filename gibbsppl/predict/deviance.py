@@ -39,6 +39,7 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.arrays import for_arithmetic
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.output.draws import Draws
+from gibbsppl.output.thinning import all_at_once
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
 from gibbsppl.run.choice import is_installed
 from gibbsppl.runtime.types import Ints
@@ -85,6 +86,7 @@ def needed(graph: Graph) -> tuple[str, ...]:
 
 def deviance(graph: Graph, data: Values, draws: Draws) -> Floats:
     """The deviance of each draw, with axes (chain, draw)."""
+    draws = draws.together(_names_needed(graph, draws) or None)
     seen, count = _seen(graph), draws.chains * draws.draws
     in_loops = _in_loops(graph, [s for s in seen if s.known == 1], data, draws)
     found = np.zeros(count)
@@ -120,13 +122,17 @@ def with_deviance(graph: Graph, data: Values, draws: Draws) -> Draws:
     if DEVIANCE in draws:
         raise RunError(f"{DEVIANCE}: found a variable of this name; give it another one.")
     found = {**draws.values, DEVIANCE: deviance(graph, data, draws)}
-    return replace(draws, values=found, ends=None)  # (a longer run would not have it)
+    rate = all_at_once(draws.every, _names_needed(graph, draws))
+    every = draws.every if rate == 1 else {**draws.every, DEVIANCE: rate}
+    # (a longer run would not have it)
+    return replace(draws, values=found, every=every, ends=None)
 
 
 def dic(graph: Graph, data: Values, draws: Draws, *, seed: int = 0) -> Dic:
     """The deviance information criterion of draws of at least two chains."""
     if draws.chains < 2:
         raise RunError("dic: found one chain, expected at least two: the penalty compares them.")
+    draws = draws.together(_names_needed(graph, draws) or None)
     deviances = deviance(graph, data, draws)
     rng = np.random.default_rng(seed)
     gaps = []

@@ -30,9 +30,10 @@ def log_density_of(graph: Graph, data: Values, given: Values | Draws) -> float |
     """The log joint density at values by variable; of draws, with axes (chain, draw)."""
     if not isinstance(given, Draws):
         return float(log_density_along(graph, data, _values(graph, data, given))[0])
-    rows = np.arange(given.chains * given.draws)
-    along = {n: np.moveaxis(given.at(n, rows), 0, -1) for n in _names(graph, given)}
-    return log_density_along(graph, data, along).reshape(given.chains, given.draws)
+    draws = given.together(_names(graph, given))
+    rows = np.arange(draws.chains * draws.draws)
+    along = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in draws}
+    return log_density_along(graph, data, along).reshape(draws.chains, draws.draws)
 
 
 def log_density_along(graph: Graph, data: Values, along: Along) -> Floats:

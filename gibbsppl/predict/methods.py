@@ -189,7 +189,7 @@ class Predicting:
         size, labels = (chains, draws, batches), {d: as_array(c) for d, c in self.coords.items()}
         sums = Averages.of(self._conditionals, names, labels, size)
         whole = Size(draws, warmup, thin)
-        own = (whole, Records(sums.needed), chains, seed_sequence(seed), init)
+        own = (whole, Records.of(sums.needed), chains, seed_sequence(seed), init)
         ready = self._ready(asked_for(backend), *own)
         draws_of = partial(self.as_draws, started=ready.attributes)
         how = {"warmup": warmup, "thin": thin}

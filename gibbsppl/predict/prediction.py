@@ -130,6 +130,7 @@ def predicted(
     """
     question = question_of(graph, data, new, name)
     _check_draws(question, draws)
+    draws = draws.together(question.kept or None)
     count = draws.chains * draws.draws
     rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
     total, step = _Moments.none(), draws_at_once(question.graph)

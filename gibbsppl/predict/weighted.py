@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gibbsppl.algebra.columns import columns
 from gibbsppl.arguments import COUNT, NAME, NAMES, POSITIVE, methods_told, shown
 from gibbsppl.errors import RunError, counted, did_you_mean
-from gibbsppl.explain.columns import columns
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import Draws
 from gibbsppl.run.sampling import Seed, seed_sequence

@@ -14,6 +14,7 @@ import numpy as np
 
 from gibbsppl.code.program import Program
 from gibbsppl.errors import RunError
+from gibbsppl.output.thinning import Every, most_often
 from gibbsppl.run.chains import Chain, not_finite
 from gibbsppl.run.monitoring import Monitors, monitors_of
 from gibbsppl.run.progress import say
@@ -139,12 +140,13 @@ def beginning(ready: Ready, size: Size, until: Rule | None) -> Beginning:
     size.check(len(chains))
     with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
         state, keep = chains[0].state, ready.records.keep
-        kept = kept_of(*own, state, keep)
+        kept = kept_of(*own, state, None if keep is None else tuple(keep))
         monitors = monitors_of(*own, state, ready.records.watched)
         if keep is None:  # (nobody asks for draws of what is monitored)
             known = {n for m in monitors if m.of is None for n in m.reads}
             kept = {n: a for n, a in kept.items() if n not in known}
-        needed = bytes_needed(kept, len(chains), size.draws, ready.types)
+        every = {name: (keep or {}).get(name, 1) for name in kept}
+        needed = bytes_needed(kept, len(chains), size.draws, ready.types, every)
         left = large(needed, ready.types) if keep is None else ()
         names = tuple(name for name in kept if name not in left)
         _check_initial(ready.program, chains)
@@ -152,19 +154,39 @@ def beginning(ready: Ready, size: Size, until: Rule | None) -> Beginning:
             until.check({name: kept[name] for name in names})
         if told := left_out_told(left, needed):
             say(f"gibbsppl: {told}")
+    rates = {name: every[name] for name in names}
+    _check_thinning(rates, size)
     if not names:
         raise RunError(
             "monitor: found all variables monitored, expected one at least that is kept: draws are "
             "of something; name a small one in keep=, too."
         )
-    recorded = tuple(dict.fromkeys((*names, *(n for m in monitors for n in m.reads))))
-    recording = Recording(*own, recorded, size.draws, ready.types)
+    read = dict.fromkeys(n for m in monitors for n in m.reads)
+    rarely = {n: k for n, k in rates.items() if k > 1 and n not in read}
+    recorded = (*names, *(n for n in read if n not in names))
+    recording = Recording(*own, recorded, size.draws, ready.types, rarely)
     compiled = ready.engine.name == "compiled"
     made = size.draws * len(chains)
-    watching = Monitors.of(monitors, names, made, compiled=compiled) if monitors else None
-    job = Job(ready.engine, recording, size.warmup, size.thin, watching)
+    watching = Monitors.of(monitors, made, compiled=compiled) if monitors else None
+    job = Job(ready.engine, recording, size.warmup, size.thin, rates, watching)
     added_up = {m.name: m.nbytes * len(chains) for m in monitors}
     return Beginning(job, until, told, {name: needed[name] for name in names}, added_up)
+
+
+def _check_thinning(every: Every, size: Size) -> None:
+    """Raise where no draw of a variable would be kept, or of none all."""
+    for name, many in every.items():
+        if many > size.draws:
+            raise RunError(
+                f"keep: {name}: found one draw in {many}, expected at most {size.draws}, the "
+                "number of draws of each chain."
+            )
+    if every and (most := most_often(every, every)) > 1:
+        less = {name: many // most for name, many in every.items()}
+        raise RunError(
+            f"keep: found {dict(every)}, expected a variable with each draw; the same is "
+            f"draws={size.draws // most}, thin={size.thin * most}, keep={less}."
+        )
 
 
 def _check_initial(program: Program, chains: Sequence[Chain]) -> None:

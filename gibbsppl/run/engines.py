@@ -84,7 +84,7 @@ class Interpreted:
         """One draw."""
         if thin > 1:
             advance(self.program, self.constants, chain, thin - 1, ())
-        advance(self.program, self.constants, chain, 1, recorder.deferred())
+        advance(self.program, self.constants, chain, 1, recorder.following[1])
         recorder.store(chain.state)
         return 1
 
@@ -156,10 +156,8 @@ class Compiled:
         plain = {n: a for n, a in arrays.items() if not n.startswith("~")}
         places = partial(recorder.places, chain.state | plain, plain | outputs)
         places(0)  # (from here on it is known how many there is room for)
-        left, deferred = recorder.left, recorder.deferred()
-        if left > 1 and deferred != recorder.deferred(left):
-            left -= 1  # (the last draw of a run is made by a call of its own)
-        count = max(1, min(int(self.a_call / thin), left))
+        alike, deferred = recorder.following
+        count = max(1, min(int(self.a_call / thin), alike))
         records = places(count)
         recorded = Recorded(count, thin, outputs, records, deferred)
         self._timed(self.record(chain, arrays, recorded), count * thin)

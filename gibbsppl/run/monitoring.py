@@ -174,22 +174,21 @@ class State(Mapping[str, Array]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Monitors:
-    """All monitors of a run; ``kept`` names what is stored of what is recorded.
+    """All monitors of a run.
 
     ``compiled``: accumulators are told by compiled loops, which changes no bit.
     """
 
     monitors: tuple[Monitor, ...]
-    kept: tuple[str, ...]
     compiled: bool = False
 
     @classmethod
     def of(
-        cls, monitors: tuple[Monitor, ...], kept: tuple[str, ...], draws: int, *, compiled: bool
+        cls, monitors: tuple[Monitor, ...], draws: int, *, compiled: bool
     ) -> Monitors:
         """The monitors of so many draws; ``compiled``: loops are loaded anyway."""
         numbers = draws * sum(math.prod(m.shape) + A_DRAW for m in monitors)
-        return cls(monitors, kept, compiled or (numbers > MANY and is_installed()))
+        return cls(monitors, compiled or (numbers > MANY and is_installed()))
 
     def add(
         self,

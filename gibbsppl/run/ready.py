@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gibbsppl.code.program import Constants, Program
+from gibbsppl.output.thinning import Every
 from gibbsppl.run.accumulators import Accumulator
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.engines import Engine
@@ -25,6 +26,7 @@ class RunResult:
     with axes (chain, draw): the share of accepted steps, say. In a chain that ended, all variables
     belong together; in one that was stopped, those of deferred steps that were not recorded have
     old values, which no draw reads.
+    ``every``: of how many draws one is among the values, of variables of which not all are.
     ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
     one for each draw. ``until`` says what a rule that ends the run has found. ``monitored`` has
     the accumulators of what was monitored, one for each chain: of all draws that it has made.
@@ -41,6 +43,7 @@ class RunResult:
     stats: Mapping[str, Array] = field(default_factory=dict)
     until: str | None = None
     monitored: Mapping[str, tuple[Accumulator, ...]] = field(default_factory=dict)
+    every: Every = field(default_factory=dict)
 
     @property
     def chains(self) -> tuple[Chain, ...]:
@@ -60,12 +63,26 @@ def as_it_is(result: RunResult) -> tuple[RunResult, Mapping[str, Any]]:
     return result, {}
 
 
+# What to keep as users say it: names, or of how many draws one, by name.
+Keep = str | Sequence[str] | Every | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """What is wanted of draws: the names to ``keep``, or None, and what is ``watched``, by name."""
+    """What is wanted of draws: the names to ``keep``, or None, and what is ``watched``, by name.
 
-    keep: Sequence[str] | None = None
+    Of each name, one draw in so many is kept.
+    """
+
+    keep: Every | None = None
     watched: Mapping[str, Watched] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, keep: Keep, watched: Mapping[str, Watched] | None = None) -> Records:
+        """What a user wants of draws, all of those whose names are given without a number."""
+        if keep is not None and not isinstance(keep, Mapping):
+            keep = dict.fromkeys((keep,) if isinstance(keep, str) else keep, 1)
+        return cls(keep, watched or {})
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.output.thinning import Every
 from gibbsppl.runtime.trajectories import Trajectory
 from gibbsppl.runtime.tuning import move_with_rate
 from gibbsppl.runtime.walks import Walk
@@ -63,7 +64,7 @@ def kept_of(
 # How to need less memory for draws, and for statistics of what has none.
 ADVICE = {
     "draws": "name what you need in keep=[...], store fewer draws further apart (draws=, chains=, "
-    "thin=)",
+    "thin=), or few of what is large (keep={...: 1, ...: 10})",
     "statistics": "monitor less of it, by a function of the state, or fewer chains",
 }
 
@@ -87,9 +88,15 @@ def _in_words(size: float) -> str:
 
 
 def bytes_needed(
-    kept: Mapping[str, ArrayLike], chains: int, draws: int, types: Types | None = None
+    kept: Mapping[str, ArrayLike],
+    chains: int,
+    draws: int,
+    types: Types | None = None,
+    every: Every | None = None,
 ) -> dict[str, int]:
     """The bytes that the draws take, by variable, given one draw of each.
+
+    ``every``: of how many draws one is kept, of variables that have not all.
 
     >>> one = {"theta": np.zeros(30), "z": np.zeros(30, int)}
     >>> bytes_needed(one, chains=4, draws=1000, types={"z": np.int8})
@@ -97,7 +104,8 @@ def bytes_needed(
     """
     arrays = {name: np.asarray(value) for name, value in kept.items()}
     recorded = {name: np.dtype((types or {}).get(name, a.dtype)) for name, a in arrays.items()}
-    return {n: a.size * recorded[n].itemsize * chains * draws for n, a in arrays.items()}
+    drawn = {n: draws // (every or {}).get(n, 1) for n in arrays}
+    return {n: a.size * recorded[n].itemsize * chains * drawn[n] for n, a in arrays.items()}
 
 
 def large(needed: Mapping[str, int], types: Types) -> tuple[str, ...]:
@@ -135,8 +143,9 @@ def walks_of(program: Program, state: State) -> dict[str, Walk | Trajectory]:
 class Recording:
     """The variables that a run records, of how many draws of each chain, in which types.
 
-    ``types``: the types of what is known to be whole. ``kinds``: the shape and the type of each
-    variable, found at the first draw.
+    ``types``: the types of what is known to be whole. ``every``: of how many draws one is wanted,
+    of variables of which not all are. ``kinds``: the shape and the type of each variable, found at
+    the first draw.
     """
 
     program: Program
@@ -144,6 +153,7 @@ class Recording:
     names: tuple[str, ...]
     draws: int
     types: Types = field(default_factory=dict)
+    every: Every = field(default_factory=dict)
     kinds: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = field(default_factory=dict)
 
     def find_kinds(self, state: State) -> None:
@@ -156,13 +166,23 @@ class Recording:
     def deferred_in(self, draw: int) -> tuple[str, ...]:
         """The deferred steps that the sweep of a draw (1 is the first) carries out.
 
-        These are the ones that something recorded depends on, and all for the last draw, so that a
-        run ends with a state all of whose parts belong together.
+        These are the ones that something wanted of it depends on, and all for the last draw, so
+        that a run ends with a state all of whose parts belong together.
         """
         if not self.program.deferred:
             return ()
-        is_last = draw == self.draws
-        return tuple(self.program.deferred) if is_last else self.program.needed_for(self.names)
+        if draw == self.draws:
+            return tuple(self.program.deferred)
+        wanted = [n for n in self.names if draw % self.every.get(n, 1) == 0]
+        return self.program.needed_for(wanted)
+
+    def alike_from(self, draw: int) -> int:
+        """A number of draws, this one the first, whose sweeps carry out the same deferred steps."""
+        left = self.draws - draw
+        if not self.program.deferred:
+            return left + 1
+        until_next = [k - draw % k if draw % k else 1 for k in self.every.values()]
+        return min([max(left, 1), *until_next])
 
     def recorder(self, first: int, most: int, limit: int | None = None) -> Recorder:
         """A recorder of the draws from ``first`` (0 is that of the run) to below ``most``.
@@ -197,11 +217,12 @@ class Recorder:
         """The number of draws that there is room for."""
         return self.room - self.drawn
 
-    def deferred(self, after: int = 1) -> tuple[str, ...]:
-        """The deferred steps in the sweep of the draw so many after the ones recorded."""
-        if not self.recording.program.deferred:
-            return ()
-        return self.recording.deferred_in(self.first + self.drawn + after)
+    @property
+    def following(self) -> tuple[int, tuple[str, ...]]:
+        """A number of draws after these, whose sweeps carry out the same deferred steps; these."""
+        draw = self.first + self.drawn + 1
+        alike = min(self.left, self.recording.alike_from(draw))
+        return alike, self.recording.deferred_in(draw)
 
     def store(self, state: State) -> None:
         """Add the state as the next draw."""

@@ -81,10 +81,10 @@ def run(  # noqa: PLR0913  (settings, all named at the call)
     the draws so far are returned.
     """
     sweeping = engine or Interpreted(program, constants)
-    ready = Ready(program, constants, chains, sweeping, types or {}, Records(keep))
+    ready = Ready(program, constants, chains, sweeping, types or {}, Records.of(keep))
     begun = beginning(ready, Size(draws, warmup, thin), until)
     check_memory(begun.needed, limit_bytes)
-    store = InMemory((len(chains), draws))
+    store = InMemory((len(chains), draws), begun.job.every)
     return carried_out(begun, start_of(chains), store, pool=pool, shown=Shown(progress))
 
 
@@ -261,9 +261,8 @@ class _Run:
         seconds = self.seconds[0], self.seconds[1]
         monitored = monitored_by([self.positions[n] for n in chains])
         own = self.job.warmup, self.job.thin, seconds
-        return RunResult(
-            values, ended, *own, interrupted, rates, until=self.ended, monitored=monitored
-        )
+        more: dict[str, Any] = {"monitored": monitored, "every": self.job.every}
+        return RunResult(values, ended, *own, interrupted, rates, until=self.ended, **more)
 
     def told(self, chains: Sequence[int], draws: int) -> str:
         """How far a run has come that is not whole, why, and what of it is kept."""

@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.errors import RunError
+from gibbsppl.output.thinning import Every, of_a_part
 from gibbsppl.run.accumulators import Accumulator
 from gibbsppl.run.chains import FAILURES, Chain, failure_of, not_finite
 from gibbsppl.run.engines import Engine
 from gibbsppl.run.monitoring import Monitors
 from gibbsppl.run.recording import Array, Recorder, Recording, walks_of
 from gibbsppl.run.stopping import held_back
+from gibbsppl.run.stores import Rates
 from gibbsppl.runtime import moves
 
 # The state is looked at this often, and remembered as good.
@@ -37,21 +39,23 @@ BYTES_AT_MOST = 16 << 20
 class Job:
     """What is done with each chain of a run: warm-up, then draws every ``thin`` sweeps.
 
-    ``monitors`` are told of what is recorded, some of which goes no further. Where there is a
-    ``pause``, segments end after each so many sweeps of a chain, or with the draw after.
+    ``kept`` names what is stored of what is recorded, and of how many draws one is. ``monitors``
+    are told of all that is recorded. Where there is a ``pause``, segments end after each so many
+    sweeps of a chain, or with the draw after.
     """
 
     engine: Engine
     recording: Recording
     warmup: int
     thin: int
+    kept: Every
     monitors: Monitors | None = None
     pause: int | None = None
 
     @property
-    def kept(self) -> tuple[str, ...]:
-        """The names of what is stored of what is recorded."""
-        return self.recording.names if self.monitors is None else self.monitors.kept
+    def every(self) -> Every:
+        """Of how many draws one is stored, of variables of which not all are."""
+        return {name: every for name, every in self.kept.items() if every > 1}
 
     @property
     def sweeps(self) -> int:
@@ -121,22 +125,28 @@ def monitored_by(positions: Sequence[Position]) -> dict[str, tuple[Accumulator, 
 class Segment:
     """Some sweeps of a chain: the position after them, the draws and the seconds.
 
-    ``values`` and ``rates`` have the draws from number ``first`` (0 is that of a run) on along
-    their first axis; ``seconds`` are those of warm-up and of sampling. ``is_cut``: Ctrl-C has ended
-    it in the midst of a sweep; the chain is then where it was last looked at. ``origins``: of a
-    segment that starts a chain, where each value is taken from.
+    ``values`` and ``rates`` have what is kept of the draws from number ``first`` (0 is that of a
+    run) on along their first axis; ``seconds`` are those of warm-up and of sampling. ``is_cut``:
+    Ctrl-C has ended it in the midst of a sweep; the chain is then where it was last looked at.
+    ``origins``: of a segment that starts a chain, where each value is taken from.
     """
 
     position: Position
     first: int
     values: Mapping[str, Array]
-    rates: Mapping[tuple[str, str], Array]
+    rates: Rates
     seconds: tuple[float, float]
     is_cut: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
 
 
-Recorded = tuple[Mapping[str, Array], Mapping[tuple[str, str], Array]]
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """What is kept of some draws, so many of them, and the statistics of their moves."""
+
+    values: Mapping[str, Array]
+    rates: Rates
+    draws: int
 
 
 @dataclass(slots=True)
@@ -148,7 +158,7 @@ class _Work:
     position: Position
     recorder: Recorder | None = None
     checked: int = 0  # (draws of the recorder that are known to be finite)
-    recorded: list[Recorded] = field(default_factory=list)  # (what is kept of recorders before)
+    pieces: list[Piece] = field(default_factory=list)  # (what is kept of recorders before)
 
     def carried_out(self, seconds: float, most: int) -> Segment:
         """Warm-up while there is some left, then draws."""
@@ -176,8 +186,7 @@ class _Work:
         except KeyboardInterrupt:  # (it has come meanwhile: all is put away)
             is_cut = True
         taken = warm - began, perf_counter() - warm
-        values, rates = _joined(self.recorded)
-        return Segment(position, first, values, rates, taken, is_cut)
+        return Segment(position, first, *_joined(self.pieces), taken, is_cut)
 
     @property
     def chain(self) -> Chain:
@@ -236,11 +245,11 @@ class _Work:
     @property
     def bytes_kept(self) -> int:
         """The bytes of what a segment sends, with what the recorder has of it."""
-        kept = [values for values, _ in self.recorded]
-        if self.recorder is not None and self.job.monitors is not None:
+        found = sum(a.nbytes for piece in self.pieces for a in piece.values.values())
+        if self.recorder is not None:
             values, _ = self.recorder.recorded()
-            kept.append({n: values[n] for n in self.job.monitors.kept})
-        return sum(a.nbytes for values in kept for a in values.values())
+            found += sum(values[n].nbytes // every for n, every in self.job.kept.items())
+        return found
 
     def put_away(self, *, is_cut: bool = False) -> None:
         """Tell monitors of what the recorder has; what is kept of it waits to be sent.
@@ -260,8 +269,9 @@ class _Work:
                 if is_cut:
                     position.at_chain = copy.deepcopy(position.monitored)
                     self.tell(monitors, values, split, end, recorder.first)
-                values = {n: values[n] for n in monitors.kept}
-            self.recorded.append((values, rates))
+            first, kept = recorder.first, self.job.kept.items()
+            own = {n: of_a_part(values[n], first, every) for n, every in kept}
+            self.pieces.append(Piece(own, rates, recorder.drawn))
 
     def tell(
         self, monitors: Monitors, values: Mapping[str, Array], start: int, stop: int, first: int
@@ -311,18 +321,15 @@ class _Work:
         return () if draw <= 0 or between else self.job.recording.deferred_in(draw)
 
 
-def _joined(pieces: Sequence[Recorded]) -> Recorded:
-    """What was recorded, piece by piece, as one."""
+def _joined(pieces: Sequence[Piece]) -> tuple[Mapping[str, Array], Rates]:
+    """What is kept, piece by piece, as one."""
     if len(pieces) < 2:
-        return pieces[0] if pieces else ({}, {})
-    names, moved = pieces[0][0], dict.fromkeys(m for _, rates in pieces for m in rates)
-    values = {n: np.concatenate([v[n] for v, _ in pieces]) for n in names}
+        return (pieces[0].values, pieces[0].rates) if pieces else ({}, {})
+    moved = dict.fromkeys(move for piece in pieces for move in piece.rates)
+    values = {n: np.concatenate([p.values[n] for p in pieces]) for n in pieces[0].values}
     # (of a move that some draws do not make there is no statistic in them)
-    drawn = [len(next(iter(v.values()))) for v, _ in pieces]
     rates = {
-        move: np.concatenate([
-            r.get(move, np.full(n, np.nan)) for (_, r), n in zip(pieces, drawn, strict=True)
-        ])
+        move: np.concatenate([p.rates.get(move, np.full(p.draws, np.nan)) for p in pieces])
         for move in moved
-    }  # fmt: skip
+    }
     return values, rates

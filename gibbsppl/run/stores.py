@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from gibbsppl.output.thinning import Every
 from gibbsppl.run.recording import Array
 
 # A move by its step and the name of a number, such as the share that is accepted.
@@ -19,7 +20,7 @@ class Store(Protocol):
     """A place for the draws of all chains."""
 
     def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
-        """Add draws of a chain, from its draw number ``first`` on, and the statistics of moves."""
+        """Add what is kept of draws of a chain, before which there were ``first``, and rates."""
 
     def kept(self, chains: list[int], draws: int) -> tuple[Mapping[str, Array], Rates]:
         """The first draws of some chains, and the statistics of moves."""
@@ -27,18 +28,21 @@ class Store(Protocol):
 
 @dataclass(slots=True)
 class InMemory:
-    """Draws in memory: of so many chains, so many of each."""
+    """Draws in memory: of so many chains, so many of each; of some variables one in ``every``."""
 
     size: tuple[int, int]
+    every: Every = field(default_factory=dict)
     values: dict[str, Array] = field(default_factory=dict)
     rates: dict[Move, Array] = field(default_factory=dict)
 
     def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
-        """Add draws of a chain, from its draw number ``first`` on, and the statistics of moves."""
+        """Add what is kept of draws of a chain, before which there were ``first``, and rates."""
         for name, array in values.items():
+            every = self.every.get(name, 1)
             if name not in self.values:
-                self.values[name] = np.empty((*self.size, *array.shape[1:]), array.dtype)
-            self.values[name][chain, first : first + len(array)] = array
+                size = self.size[0], self.size[1] // every, *array.shape[1:]
+                self.values[name] = np.empty(size, array.dtype)
+            self.values[name][chain, first // every :][: len(array)] = array
         for move, array in rates.items():
             if move not in self.rates:
                 self.rates[move] = np.full(self.size, np.nan)
@@ -47,7 +51,8 @@ class InMemory:
     def kept(self, chains: list[int], draws: int) -> tuple[Mapping[str, Array], Rates]:
         """The first draws of some chains, and the statistics of moves."""
         rows = rows_of(chains)
-        values = {name: array[rows, :draws] for name, array in self.values.items()}
+        drawn = {name: draws // self.every.get(name, 1) for name in self.values}
+        values = {name: array[rows, : drawn[name]] for name, array in self.values.items()}
         return values, {move: array[rows, :draws] for move, array in self.rates.items()}
 
 

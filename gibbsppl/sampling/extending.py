@@ -6,12 +6,14 @@ Comes in: draws with the ends of their chains. Goes out: a run that goes on from
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gibbsppl.errors import RunError
 from gibbsppl.output.draws import STATISTICS, Draws
+from gibbsppl.output.thinning import Every
 from gibbsppl.run.beginning import Beginning, SoFar
 from gibbsppl.run.recording import Array
 from gibbsppl.run.segments import Position
@@ -30,9 +32,11 @@ class Before:
 
     values: Mapping[str, Array]
     rates: Mapping[Move, Array]
+    every: Every
+    size: tuple[int, int]
 
     @classmethod
-    def of(cls, draws: Draws, recorded: Sequence[str]) -> Before:
+    def of(cls, draws: Draws, recorded: Iterable[str]) -> Before:
         """The draws of a run that has recorded some variables; numbers of each draw among them."""
         every = {**draws.sample_stats, **draws.values}
         missing = [n for n in recorded if n not in every]
@@ -46,7 +50,14 @@ class Before:
             for what, prefix in STATISTICS.items():
                 if name.startswith(prefix):
                     rates[name.removeprefix(prefix), what] = array
-        return cls({n: every[n] for n in recorded}, rates)
+        size = draws.chains, draws.draws
+        return cls({n: every[n] for n in recorded}, rates, draws.every, size)
+
+
+    @staticmethod
+    def part(array: Array, chain: int, first: int, stop: int, every: int = 1) -> Array:
+        """What an array with one draw in ``every`` has of some draws of a chain."""
+        return array[chain, first // every : stop // every]
 
 
 def check_monitors(
@@ -72,14 +83,15 @@ def put(before: Before | None, store: Store) -> None:
     """Put draws that chains have made before into a store, a part at a time."""
     if before is None:
         return
-    one = next(iter(before.values.values()))
-    most = max(a[0, 0].nbytes for a in before.values.values())
-    rows = AT_A_TIME // max(1, most) + 1
-    for chain in range(one.shape[0]):
-        for first in range(0, one.shape[1], rows):
-            part = chain, slice(first, first + rows)
-            values = {n: a[part] for n, a in before.values.items()}
-            store.put(chain, first, values, {m: a[part] for m, a in before.rates.items()})
+    most = max(math.prod(a.shape[2:]) * a.itemsize for a in before.values.values())
+    (chains, draws), rows = before.size, AT_A_TIME // max(1, most) + 1
+    for chain in range(chains):
+        for first in range(0, draws, rows):
+            ends = first, min(first + rows, draws)
+            values = {n: before.part(a, chain, *ends, before.every.get(n, 1))
+                      for n, a in before.values.items()}  # fmt: skip
+            rates = {m: before.part(a, chain, *ends) for m, a in before.rates.items()}
+            store.put(chain, first, values, rates)
 
 
 def going_on(beginning: Beginning, positions: Sequence[Position], draws: Draws) -> SoFar:

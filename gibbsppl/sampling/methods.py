@@ -23,14 +23,13 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import STATISTICS, Draws
-from gibbsppl.predict.methods import Names
 from gibbsppl.run.beginning import Size, beginning, start_of
 from gibbsppl.run.callbacks import View
 from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
 from gibbsppl.run.choice import Asked, Backend, asked_for, checked_backend, engine_for, seconds_of
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.pools import Wanted, pool_of
-from gibbsppl.run.ready import Reading, Ready, Records, RunResult
+from gibbsppl.run.ready import Keep, Reading, Ready, Records, RunResult
 from gibbsppl.run.recording import Types, check_memory
 from gibbsppl.run.starting import Started, started
 from gibbsppl.run.workers import Pool
@@ -141,7 +140,7 @@ class Drawing:
         thin: int = 1,
         init: Init = None,
         start: Start = "pilot",
-        keep: Sequence[str] | None = None,
+        keep: Keep = None,
         monitor: ToMonitor | None = None,
         backend: Backend | None = None,
         threads: int | None = None,
@@ -167,9 +166,11 @@ class Drawing:
         states, ``"prior"`` is a draw of the prior, ``"optimum"`` one beside a mode and
         ``"variational"`` one of a fit, each chain's own; or it gives values as ``init`` does, which
         comes first where both have some. What neither has is found by rule. ``keep`` names the
-        variables to keep. By default these are all of the model's but labels and counts, each with
-        draws of more than 64 MiB: a line on stderr and ``draws.left_out`` say so. Whole numbers
-        have the smallest integer type that holds their support, which products can leave.
+        variables to keep, all draws of each, or in a dict one draw in so many: ``{"theta": 1,
+        "z": 10}`` (`Draws.together` has those of both). By default these are all of the model's but
+        labels and counts, each with draws of more than 64 MiB: a line on stderr and
+        ``draws.left_out`` say so. Whole numbers have the smallest integer type that holds their
+        support, which products can leave.
         ``monitor`` names what only statistics are wanted of, too large to keep: variables,
         functions of the state, ``gp.predictive(...)``, in a list or by name in a dict;
         ``draws.monitored`` has them, and no draws of what ``keep`` does not name.
@@ -202,10 +203,10 @@ class Drawing:
         if checkpoint is not None:
             check_new(checkpoint)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
-        size, names = Size(draws, warmup, thin), _names_of(keep)
+        size = Size(draws, warmup, thin)
         sequence, sweeps = seed_sequence(seed), chains * size.sweeps
         watch = self._watching(monitor, sequence.entropy)
-        records = Records(names, {} if watch is None else watch.watched)
+        records = Records.of(keep, {} if watch is None else watch.watched)
         engine = None if temper is not False else self._engine(asked, sweeps, records.named)
         about = (lambda: nan) if engine is None else partial(
             self._seconds, engine, threads, until, sweeps
@@ -269,7 +270,8 @@ class Drawing:
         check_monitors(watch, draws, ends.made.monitored)
         if checkpoint is not None:
             check_new(checkpoint)
-        records = Records(tuple(draws), {} if watch is None else watch.watched)
+        kept = {name: draws.every.get(name, 1) for name in draws}
+        records = Records(kept, {} if watch is None else watch.watched)
         engine = self._engine(asked, len(chains) * more * thin, records.named)
         own = (self.program, self.prepared)
         ready = Ready(*own, chains, engine, self.types, records, draws.attributes.get("seed"))
@@ -407,11 +409,6 @@ class Drawing:
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
             sample_stats=stats,
+            every=result.every,
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
-
-
-def _names_of(names: Names) -> tuple[str, ...] | None:
-    """Names as they are given, several or one; None for none."""
-    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
-

@@ -54,14 +54,15 @@ def drawn(
     before: Before | None = None,
 ) -> Draws:
     """The draws of a new run, in memory, or in a folder; those ``before`` are its first ones."""
-    size = len(so_far.positions), run.beginning.job.recording.draws
+    job = run.beginning.job
+    size = len(so_far.positions), job.recording.draws
     if checkpoint is None:
-        memory = InMemory(size)
+        memory = InMemory(size, job.every)
         put(before, memory)
         return run.carried_out(so_far, memory, wanted, shown=shown)
     needed = sum(run.beginning.needed.values()) if run.beginning.until is None else None
     with new_folder(checkpoint, run.made.identity, run, needed) as folder:
-        store = OnDisk(folder, size)
+        store = OnDisk(folder, size, job.every)
         keeper = Checkpoints(folder, store, every)
         try:
             put(before, store)
@@ -156,5 +157,5 @@ def _draws_so_far(found: Found) -> Draws:
     interrupted = None if so_far.is_over else so_far.interrupted or told
     result = RunResult(values, positions, *own, interrupted, rates)
     monitored = monitored_by([so_far.positions[n] for n in chains])
-    whole = replace(result, left_out=run.beginning.left_out, until=so_far.until)
+    whole = replace(result, left_out=run.beginning.left_out, until=so_far.until, every=job.every)
     return run.as_draws(replace(whole, monitored=monitored))

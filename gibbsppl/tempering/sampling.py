@@ -225,7 +225,7 @@ def tempered_ready(
         ],
         engine=engine,
         types=own.derivation.facts.types,
-        records=replace(ready.records, keep=None if names is None else [*names, told]),
+        records=replace(ready.records, keep=None if names is None else {**names, told: 1}),
         read=partial(at_power_one, told),
     )
 
