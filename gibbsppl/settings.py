@@ -61,8 +61,8 @@ OF_FITS = {
 }
 FUNCTION = Kind(callable, "a function")
 OF_LONG_RUNS = {
-    "checkpoint": PATH.or_none(), "every": POSITIVE_NUMBER, "callback": FUNCTION.or_none(),
-    "callback_every": POSITIVE,
+    "checkpoint": PATH.or_none(), "every": POSITIVE_NUMBER.or_none(),
+    "callback": FUNCTION.or_none(), "callback_every": POSITIVE,
 }  # fmt: skip
 OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 

@@ -440,6 +440,19 @@ def test_functions_without_a_name_are_refused(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_functions_to_be_monitored_are_refused_before_the_starts(sampler, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(sampler), "_started", None)
+    with pytest.raises(RunError, match=r"checkpoint: the run cannot be written .* imported"):
+        sampler.sample(
+            20, **SETTINGS, checkpoint=tmp_path / "run", monitor={"double": lambda s: 2 * s["tau"]}
+        )
+
+
+def test_seconds_between_checkpoints_need_a_folder(sampler):
+    with pytest.raises(RunError, match=r"every: found 10 seconds .* name one in checkpoint="):
+        sampler.sample(20, **SETTINGS, every=10)
+
+
 def test_a_file_that_goes_under_a_run_ends_it(sampler, tmp_path, monkeypatch, short):
     usual, place = ArrayFile.put, tmp_path / "run"
 

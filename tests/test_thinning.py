@@ -11,6 +11,7 @@ import gibbsppl as gp
 from gibbsppl.errors import RunError
 from gibbsppl.output.draws import Draws
 from gibbsppl.run import segments
+from gibbsppl.sampling import extending
 
 KEEP = {"mu": 1, "z": 10, "p": 7, "missing": 3}
 HOW = {"warmup": 20, "chains": 2, "seed": 3, "progress": False}
@@ -79,7 +80,8 @@ def test_kept_draws_do_not_depend_on_segments(monkeypatch):
         assert (in_parts[name] == expected[name]).all()
 
 
-def test_runs_in_folders_go_on_and_are_extended(tmp_path):
+def test_runs_in_folders_go_on_and_are_extended(tmp_path, monkeypatch):
+    monkeypatch.setattr(extending, "AT_A_TIME", 25 * 24)  # (draws before are put by parts of 26)
     expected = drawn(150)
     saved = drawn(150, checkpoint=tmp_path / "run")
     at_once = gp.load_draws(tmp_path / "run")
@@ -137,6 +139,7 @@ def test_thinned_draws_stay_multiples():
     found = drawn().thinned(4)
     assert found.every == {"z": 5, "p": 7, "missing": 3}
     assert_kept(found, whole(), thin=4)
+    assert drawn().thinned(5).every == {"z": 2, "p": 7, "missing": 3}
 
 
 def test_functions_of_several_variables_take_the_draws_that_have_all():

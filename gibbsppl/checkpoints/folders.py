@@ -73,6 +73,17 @@ def check_new(path: str | PathLike[str], *, but: tuple[str, ...] = ()) -> Path:
     return folder
 
 
+def content_of(run: object) -> bytes:
+    """The bytes of a run, or of what it reads; an error where it cannot be written."""
+    try:
+        return pickled(run)
+    except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:
+        raise RunError(
+            f"checkpoint: the run cannot be written to a file ({error}): functions must have a "
+            "name that can be imported."
+        ) from error
+
+
 @contextmanager
 def new_folder(
     path: str | PathLike[str], identity: Identity, run: object, needed: int | None
@@ -81,14 +92,7 @@ def new_folder(
 
     ``needed``: the bytes of its draws, for which there must be room, or None if nobody knows.
     """
-    folder = check_new(path)
-    try:
-        content = pickled(run)
-    except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:
-        raise RunError(
-            f"checkpoint: the run cannot be written to a file ({error}): functions must have a "
-            "name that can be imported."
-        ) from error
+    folder, content = check_new(path), content_of(run)
     try:
         folder.mkdir(exist_ok=True)
         free = shutil.disk_usage(folder).free

@@ -24,9 +24,10 @@ class View:
     """A chain of a run, as it is between two sweeps; its arrays can be read, and not written to.
 
     ``chain`` is its number, ``sweep`` the number of sweeps that it has made in the run, warm-up
-    included, and ``is_warm`` says whether that is over. ``state`` has the variables by name, as the
-    last sweep has left them: they change when the run goes on, so keep copies. ``draws`` are those
-    of this chain so far, by name, with the draws along the first axis.
+    included, and ``is_warm`` says whether that is over. ``state`` has the variables by name,
+    auxiliary ones among them, as the last sweep has left them: they change when the run goes on, so
+    keep copies. ``draws`` are what is kept of this chain so far, by name, with the draws along the
+    first axis.
     """
 
     chain: int

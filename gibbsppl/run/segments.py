@@ -28,8 +28,10 @@ from gibbsppl.run.stopping import held_back
 from gibbsppl.run.stores import Rates
 from gibbsppl.runtime import moves
 
-# The state is looked at this often, and remembered as good.
+# The state is looked at, and remembered as good, after so many sweeps that take so long: a copy of
+# a small chain takes as long as tens of its sweeps.
 SWEEPS_BETWEEN_CHECKS = 100
+SECONDS_BETWEEN_CHECKS = 0.02
 # The draws that a segment sends take no more bytes, unless one draw does, nor do those that are
 # recorded at a time.
 BYTES_AT_MOST = 16 << 20
@@ -158,6 +160,7 @@ class _Work:
     position: Position
     recorder: Recorder | None = None
     checked: int = 0  # (draws of the recorder that are known to be finite)
+    looked: float = field(default_factory=perf_counter)  # (when the chain was last remembered)
     pieces: list[Piece] = field(default_factory=list)  # (what is kept of recorders before)
 
     def carried_out(self, seconds: float, most: int) -> Segment:
@@ -285,7 +288,8 @@ class _Work:
         """Some sweeps; now and then a look at the state."""
         position = self.position
         assert position.good is not None
-        if position.chain.sweep - position.good.sweep >= SWEEPS_BETWEEN_CHECKS:
+        many = position.chain.sweep - position.good.sweep >= SWEEPS_BETWEEN_CHECKS
+        if many and perf_counter() - self.looked >= SECONDS_BETWEEN_CHECKS:
             self.check()
             self.save()
         try:
@@ -304,7 +308,7 @@ class _Work:
 
     def save(self) -> None:
         """Remember the chain, which is known to be good."""
-        self.position.good = copy.deepcopy(self.chain)
+        self.position.good, self.looked = copy.deepcopy(self.chain), perf_counter()
         self.checked = 0 if self.recorder is None else self.recorder.drawn
 
     def failure(self, until: int) -> RunError | None:

@@ -12,7 +12,6 @@ from zlib import crc32
 import numpy as np
 
 from gibbsppl.cache.derivation import Derivation
-from gibbsppl.checkpoints.folders import check_new
 from gibbsppl.checkpoints.identity import Identity
 from gibbsppl.code.program import Constants, Prepared, Program
 from gibbsppl.errors import RunError
@@ -34,7 +33,7 @@ from gibbsppl.run.recording import Types, check_memory
 from gibbsppl.run.starting import Started, started
 from gibbsppl.run.workers import Pool
 from gibbsppl.sampling.extending import Before, check_monitors, going_on
-from gibbsppl.sampling.resuming import CALLBACK_EVERY, EVERY, How, drawn
+from gibbsppl.sampling.resuming import CALLBACK_EVERY, How, check_folder, drawn
 from gibbsppl.sampling.runs import ChainEnds, Made, Run, shown_of
 from gibbsppl.sampling.starting import FITS, Starting
 from gibbsppl.settings import Settings
@@ -150,7 +149,7 @@ class Drawing:
         executor: Executor | None = None,
         until: Until | None = None,
         checkpoint: str | PathLike[str] | None = None,
-        every: float = EVERY,
+        every: float | None = None,
         callback: Callable[[View], object] | None = None,
         callback_every: int = CALLBACK_EVERY,
         progress: bool = True,
@@ -186,9 +185,9 @@ class Drawing:
         whoever makes them.
         ``until`` ends the run before it has all ``draws``: `gp.until(ess=400, r_hat=1.01)` when
         there are enough effective draws, or with ``minutes=10`` when the time is over.
-        ``checkpoint="folder"`` writes draws there as they come, and ``every`` so many seconds where
-        each chain is, so that a run that is killed goes on by `gp.resume`; the draws are read from
-        the disk, and may be larger than memory (docs/sampling.md).
+        ``checkpoint="folder"`` writes draws there as they come, and ``every`` so many seconds (30)
+        where each chain is, so that a run that is killed goes on by `gp.resume`; the draws are read
+        from the disk, and may be larger than memory (docs/sampling.md).
         ``callback`` is called with a view of each chain, ``callback_every`` so many of its sweeps:
         its number, sweep, state, and draws so far.
         Above ``limit_bytes`` of draws in memory the run is refused. Ctrl-C returns the draws so far
@@ -200,12 +199,11 @@ class Drawing:
                 "variable, and keep= at least one name."
             )
         asked, wanted = asked_for(backend, threads, dtype), Wanted(cores, executor)
-        if checkpoint is not None:
-            check_new(checkpoint)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
         size = Size(draws, warmup, thin)
         sequence, sweeps = seed_sequence(seed), chains * size.sweeps
         watch = self._watching(monitor, sequence.entropy)
+        check_folder(checkpoint, every, watch)
         records = Records.of(keep, {} if watch is None else watch.watched)
         engine = None if temper is not False else self._engine(asked, sweeps, records.named)
         about = (lambda: nan) if engine is None else partial(
@@ -238,7 +236,7 @@ class Drawing:
         executor: Executor | None = None,
         until: Until | None = None,
         checkpoint: str | PathLike[str] | None = None,
-        every: float = EVERY,
+        every: float | None = None,
         callback: Callable[[View], object] | None = None,
         callback_every: int = CALLBACK_EVERY,
         progress: bool = True,
@@ -268,8 +266,7 @@ class Drawing:
         size, chains = Size(draws.draws + more, warmup, thin), [p.chain for p in ends.positions]
         watch = self._watching(monitor, draws.attributes.get("seed"))
         check_monitors(watch, draws, ends.made.monitored)
-        if checkpoint is not None:
-            check_new(checkpoint)
+        check_folder(checkpoint, every, watch)
         kept = {name: draws.every.get(name, 1) for name in draws}
         records = Records(kept, {} if watch is None else watch.watched)
         engine = self._engine(asked, len(chains) * more * thin, records.named)

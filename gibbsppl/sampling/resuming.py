@@ -13,7 +13,15 @@ from typing import TypedDict
 
 from gibbsppl.arguments import COUNT, PATH, POSITIVE, POSITIVE_NUMBER, TRUTH, calls_told
 from gibbsppl.checkpoints.arrays import OnDisk
-from gibbsppl.checkpoints.folders import Checkpoints, Found, folder_at, new_folder, to_go_on
+from gibbsppl.checkpoints.folders import (
+    Checkpoints,
+    Found,
+    check_new,
+    content_of,
+    folder_at,
+    new_folder,
+    to_go_on,
+)
 from gibbsppl.errors import RunError
 from gibbsppl.output.draws import Draws, draws_in
 from gibbsppl.run.beginning import SoFar
@@ -40,7 +48,21 @@ class How(TypedDict):
 
     shown: Shown
     checkpoint: str | PathLike[str] | None
-    every: float
+    every: float | None
+
+
+def check_folder(
+    checkpoint: str | PathLike[str] | None, every: float | None, watched: object
+) -> None:
+    """Refuse, before a run has begun, what its folder could not take, and what says nothing."""
+    if checkpoint is not None:
+        check_new(checkpoint)
+        content_of(watched)
+    elif every is not None:
+        raise RunError(
+            f"every: found {every:g} seconds between checkpoints, and no folder to write to; name "
+            "one in checkpoint=."
+        )
 
 
 def drawn(
@@ -50,7 +72,7 @@ def drawn(
     *,
     shown: Shown,
     checkpoint: str | PathLike[str] | None,
-    every: float,
+    every: float | None,
     before: Before | None = None,
 ) -> Draws:
     """The draws of a new run, in memory, or in a folder; those ``before`` are its first ones."""
@@ -63,7 +85,7 @@ def drawn(
     needed = sum(run.beginning.needed.values()) if run.beginning.until is None else None
     with new_folder(checkpoint, run.made.identity, run, needed) as folder:
         store = OnDisk(folder, size, job.every)
-        keeper = Checkpoints(folder, store, every)
+        keeper = Checkpoints(folder, store, EVERY if every is None else every)
         try:
             put(before, store)
             keeper.keep(so_far)
