@@ -106,7 +106,14 @@ def begun(tmp_path_factory):
     return place
 
 
-RESUME = "import sys, gibbsppl as gp; gp.resume(sys.argv[1], progress=False, cores=1, every=0.01)"
+# (short segments, so that there are many checkpoints)
+RESUME = """
+import sys
+import gibbsppl as gp
+from gibbsppl.run import workers
+workers.SECONDS_HERE = 0.01
+gp.resume(sys.argv[1], progress=False, cores=1, every=0.005)
+"""
 
 
 def started(place):
@@ -143,9 +150,12 @@ def test_a_run_that_is_killed_ends_with_the_same_draws(whole, begun, tmp_path, n
 @pytest.mark.slow
 def test_fifty_runs_that_are_killed_end_with_the_same_draws(whole, begun, tmp_path):
     rng, seen = np.random.default_rng(50), set()
+    process, began = started(shutil.copytree(begun, tmp_path / "run")), monotonic()
+    process.communicate()
+    lasts = monotonic() - began
     for number in range(50):
         place = shutil.copytree(begun, tmp_path / str(number))
-        killed(started(place), rng.uniform(0, 1))
+        killed(started(place), rng.uniform(0, lasts))
         seen.add(tuple(folders.Found.at(place).told["drawn"]))
         draws = gp.resume(place, progress=False, cores=1)
         assert same(draws.values, whole.values)
