@@ -201,7 +201,15 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking):
         # (in one graph no scale is drawn without its locations)
         applied = {r.rule.name for r in self.schedule.rewrites}
         made = {r.name: r.name in applied for r in REWRITES} | {"locations": False}
-        return self._with(by={}, interweave=False, rewrites=made)
+        # (what is read jointly is drawn jointly, whatever that costs)
+        draws = (s.instead_of for s in self.schedule.steps if s.instead_of is not s)
+        joint = {d.variables: "together" for d in draws
+                 if d is not None and d.is_joint and len(d.variables) > 1}  # fmt: skip
+        asked = self.settings["blocks"]
+        alone = asked if isinstance(asked, Mapping) else {}
+        own: dict[Any, str] = {n: how for n, how in alone.items() if isinstance(n, str)}
+        blocks = own | joint if joint else asked
+        return self._with(by={}, interweave=False, rewrites=made, blocks=blocks)
 
     def read_by(self, by: Mapping[str, By]) -> Sampler:
         """The sampler of the same model in one graph, its conditionals read otherwise.
