@@ -120,6 +120,13 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "backend": NAME.or_none(),
     },
     "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},
+    "simulate": {
+        **OF_DRAWS,
+        "new": BY_NAME.or_none(),
+        "seed": COUNT.or_none(),
+        "censored": TRUTH,
+        "limit_bytes": COUNT,
+    },
     "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},

@@ -112,6 +112,42 @@ class Predicting:
 
         return predicted(self.graph, self.data, draws, new, name)
 
+    def simulate(
+        self,
+        draws: Draws,
+        names: Names = None,
+        *,
+        new: Mapping[str, GivenArray] | None = None,
+        seed: int | None = None,
+        censored: bool = True,
+        limit_bytes: int = 4 << 30,
+    ) -> Draws:
+        """Posterior predictive draws: observed variables simulated anew, given each draw.
+
+        ``names`` chooses among the observed variables, by default all. They are simulated together:
+        one that depends on another is given what was simulated of it; those that are not named
+        stay as they were observed. ``new`` is data at new positions, as in `predict`, which has the
+        exact mean and variance. The draws have the shapes, dims and labels of the variables;
+        ``simulate(...).quantiles("y", [0.05, 0.95])`` are predictive intervals. Censored values are
+        simulated as they would be seen, or, with ``censored=False``, as they are. ``seed``: without
+        one, it follows from that of the draws. Above ``limit_bytes`` it is refused. Raises
+        `RunError` where draws lack what the variables depend on, and for ``new`` that does not fit.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(coords={"day": 3}) as model:
+        ...     rate = gp.Gamma("rate", 2, rate=1)
+        ...     calls = gp.Poisson("calls", rate, dims="day", observed=[3, 1, 2])
+        >>> sampler = gp.compile(model)
+        >>> draws = sampler.sample(100, chains=2, seed=1, progress=False)
+        >>> sampler.simulate(draws, new={"day": 7})
+        2 chains, 100 draws each
+        calls (day: 7)
+        """
+        from gibbsppl.predict.simulated import simulated  # noqa: PLC0415  (only when asked for)
+
+        own = self.graph, self.data, draws, names, new
+        return simulated(*own, seed=seed, censored=censored, limit_bytes=limit_bytes)
+
     def deviance(self, draws: Draws) -> Draws:
         """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
 

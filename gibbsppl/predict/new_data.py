@@ -1,7 +1,7 @@
 """The question of a prediction: the part of a model needed for predictions at new data.
 
 Comes in: a graph with its data, and new values of some arrays. Goes out: a ``Question``: the
-statements of the predicted variable and of all variables to be drawn anew, with the sizes and the
+statements of what is predicted and of all variables to be drawn anew, with the sizes and the
 data of the new positions.
 """
 
@@ -28,35 +28,60 @@ Sizes = dict[Dim, int]
 class Question:
     """A prediction to be made.
 
-    ``graph`` has the statements of ``name`` and of ``redrawn``, sizes as they are at the new data.
-    ``kept`` names the latent variables whose draws are used, ``redrawn`` those that live along
-    ``new_dims`` and so have no draws.
+    ``graph`` has the statements of ``names``, what is predicted, and of ``redrawn``, sizes as they
+    are at the new data. ``kept`` names the latent variables whose draws are used, ``redrawn``
+    those that live along ``new_dims`` and so have no draws.
     """
 
-    name: str
+    names: tuple[str, ...]
     graph: Graph
     data: Values
     new_dims: frozenset[Dim]
     kept: tuple[str, ...]
     redrawn: tuple[str, ...]
 
+    @property
+    def name(self) -> str:
+        """The only variable that is predicted."""
+        (name,) = self.names
+        return name
+
+    @property
+    def random(self) -> set[str]:
+        """The arrays that have a value for each draw."""
+        return {*self.kept, *self.redrawn, *self.names}
+
 
 def question_of(
     graph: Graph, data: Values, new: Mapping[str, GivenArray], name: str | None
 ) -> Question:
-    """The question that a user asks with ``new``, or a `RunError` that names the mistake."""
+    """The question of one variable, which has a mean, or a `RunError` that names the mistake."""
     target = _observed(graph, name)
+    if graph.variables[target].of is not None:
+        raise RunError(f"{target}: its values are labels, which have no mean; predict a number.")
+    return question_about(uncensored(graph), data, new, (target,))
+
+
+def uncensored(graph: Graph) -> Graph:
+    """The graph of the values themselves, whatever would be seen of them."""
+    return replace(graph, statements=tuple(replace(s, censored=()) for s in graph.statements))
+
+
+def question_about(
+    graph: Graph, data: Values, new: Mapping[str, GivenArray], targets: tuple[str, ...]
+) -> Question:
+    """The question that a user asks with ``new``, or a `RunError` that names the mistake."""
     given = {n: _with_axes(graph, n, a) for n, a in new.items() if n in graph.variables}
     arrays = {n: _array(graph.variables[n], a) for n, a in given.items()}
     counts = {Dim(n): _count(n, c) for n, c in new.items() if n not in graph.variables}
-    _check_names(graph, target, arrays, counts)
+    _check_names(graph, targets, arrays, counts)
     sizes = _sizes(graph, arrays, counts)
-    new_dims = _new_dims(graph, target, arrays, counts, sizes)
+    new_dims = _new_dims(graph, targets, arrays, counts, sizes)
     arrays = _in_order(graph, given, new_dims)
-    reach = _reach(graph, target, new_dims, arrays)
-    _check_reach(graph, target, reach, new_dims, arrays)
+    reach = _reach(graph, targets, new_dims, arrays)
+    _check_reach(graph, targets, reach, new_dims, arrays)
     _check_indices(graph, arrays, {**graph.sizes, **sizes})
-    needed = (*reach.redrawn, target)
+    needed = (*reach.redrawn, *targets)
     statements = (s for s in graph.statements if s.target.array.name in needed)
     part = replace(
         graph,
@@ -67,12 +92,17 @@ def question_of(
         constants=tuple(c for c in graph.constants if c.target.array.name in needed),
     )
     values = {n: a for n, a in data.items() if n not in needed} | arrays
-    return Question(target, part, values, new_dims, reach.kept, reach.redrawn)
+    return Question(targets, part, values, new_dims, reach.kept, reach.redrawn)
+
+
+def observed_arrays(graph: Graph) -> tuple[str, ...]:
+    """The names of the arrays that are observed, in whole or in part, in order."""
+    return tuple(dict.fromkeys(s.target.array.name for s in graph.statements if s.known != 0))
 
 
 def _observed(graph: Graph, name: str | None) -> str:
     """The observed variable to predict."""
-    observed = list(dict.fromkeys(s.target.array.name for s in graph.statements if s.known != 0))
+    observed = observed_arrays(graph)
     sparse = [p.of for p in graph.potentials if p.of is not None]
     if name in sparse or (name is None and sparse and not observed):
         raise RunError(
@@ -87,8 +117,6 @@ def _observed(graph: Graph, name: str | None) -> str:
             f"predict: found {what}, expected name= one of the observed variables: "
             f"{', '.join(observed) or 'there is none'}."
         )
-    if graph.variables[found].of is not None:
-        raise RunError(f"{found}: its values are labels, which have no mean; predict a number.")
     return found
 
 
@@ -148,9 +176,9 @@ def _count(name: str, value: object) -> int:
 
 
 def _check_names(
-    graph: Graph, target: str, arrays: Mapping[str, Array], counts: Mapping[Dim, int]
+    graph: Graph, targets: tuple[str, ...], arrays: Mapping[str, Array], counts: Mapping[Dim, int]
 ) -> None:
-    if target in arrays:
+    for target in set(targets) & arrays.keys():
         raise RunError(f"new[{target!r}]: it is what is predicted; leave it out of new=.")
     for dim in counts:
         if dim not in graph.sizes:
@@ -178,26 +206,27 @@ def _sizes(graph: Graph, arrays: Mapping[str, Array], counts: Mapping[Dim, int])
 
 def _new_dims(
     graph: Graph,
-    target: str,
+    targets: tuple[str, ...],
     arrays: Mapping[str, Array],
     counts: Mapping[Dim, int],
     sizes: Sizes,
 ) -> frozenset[Dim]:
     """The dimensions with new positions: of another size, or named as such."""
-    own = _free_dims(graph, target)
+    own = _free_dims(graph, targets)
     for dim, size in sizes.items():
         if size != graph.sizes[dim] and dim not in own and dim not in counts:
             raise RunError(
                 f"new: dimension {dim.name!r} has size {graph.sizes[dim]} in the model, found "
-                f"{size}, but {target} is not along it; give arrays of the model's size, or, if "
-                f"all its positions are new, say so: new={{..., {dim.name!r}: {size}}}."
+                f"{size}, but {', '.join(targets)} is not along it; give arrays of the model's "
+                f"size, or, if all its positions are new, say so: new={{..., {dim.name!r}: "
+                f"{size}}}."
             )
     resized = {dim for dim, size in sizes.items() if size != graph.sizes[dim]}
     named = {dim for dim, count in counts.items() if count}
     touched = {d for n in arrays for d in graph.variables[n].dims if d in own} - set(counts)
     _refuse_events(graph, resized | named)
     if not resized | named:
-        _refuse_ambiguous(graph, target, touched, arrays)
+        _refuse_ambiguous(graph, targets, touched, arrays)
     return frozenset(resized | named)
 
 
@@ -210,16 +239,16 @@ def _refuse_events(graph: Graph, new_dims: set[Dim]) -> None:
             )
 
 
-def _free_dims(graph: Graph, name: str) -> set[Dim]:
-    """The dims of a variable along which its values are separate draws."""
-    return {r.dim for s in graph.statements_of(name) for r in s.over}
+def _free_dims(graph: Graph, names: tuple[str, ...]) -> set[Dim]:
+    """The dims of some variables along which their values are separate draws."""
+    return {r.dim for n in names for s in graph.statements_of(n) for r in s.over}
 
 
 def _refuse_ambiguous(
-    graph: Graph, target: str, touched: set[Dim], arrays: Mapping[str, Array]
+    graph: Graph, targets: tuple[str, ...], touched: set[Dim], arrays: Mapping[str, Array]
 ) -> None:
     """Ask, for new data of the old size, whether these are new positions."""
-    local = _reach(graph, target, frozenset(touched), arrays).redrawn
+    local = _reach(graph, targets, frozenset(touched), arrays).redrawn
     for dim in sorted(touched, key=str):
         along = [n for n in local if dim in graph.variables[n].dims]
         if along:
@@ -234,7 +263,7 @@ def _refuse_ambiguous(
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """What a variable depends on: latents with draws, variables to draw anew, data."""
+    """What some variables depend on: latents with draws, variables to draw anew, data."""
 
     kept: tuple[str, ...]
     redrawn: tuple[str, ...]
@@ -243,13 +272,13 @@ class _Reach:
 
 
 def _reach(
-    graph: Graph, target: str, new_dims: frozenset[Dim], arrays: Mapping[str, Array]
+    graph: Graph, targets: tuple[str, ...], new_dims: frozenset[Dim], arrays: Mapping[str, Array]
 ) -> _Reach:
-    """All that the target reads, and what the variables to be drawn anew read in turn."""
+    """All that the targets read, and what the variables to be drawn anew read in turn."""
     found: dict[str, str] = {}
-    todo = [target]
+    todo = [*targets]
     while todo:
-        for name in _read_by(graph, todo.pop()) - {target, *found}:
+        for name in _read_by(graph, todo.pop()) - {*targets, *found}:
             found[name] = _role(graph, name, new_dims, arrays)
             if found[name] == "redrawn":
                 todo.append(name)
@@ -279,31 +308,34 @@ def _read_by(graph: Graph, name: str) -> set[str]:
 
 
 def _expressions(statement: Statement) -> list[Expr]:
-    bounds = (b for b in (statement.lower, statement.upper) if b is not None)
+    """What is read of a statement to simulate it, limits of what can be seen included."""
+    limits = (e for c in statement.censored for e in (c.where, c.lower, c.upper))
+    bounds = (b for b in (statement.lower, statement.upper, *limits) if b is not None)
     return [*(a for _, a in statement.arguments), *bounds, *statement.target.indices]
 
 
 def _check_reach(
     graph: Graph,
-    target: str,
+    targets: tuple[str, ...],
     reach: _Reach,
     new_dims: frozenset[Dim],
     arrays: Mapping[str, Array],
 ) -> None:
+    told = ", ".join(targets)
     if reach.missing:
         along = {d for n in reach.missing for d in graph.variables[n].dims} & new_dims
         raise RunError(
-            f"new: {target} at new positions along {_listed(along)} needs "
+            f"new: {told} at new positions along {_listed(along)} needs "
             f"{', '.join(reach.missing)} too; give all data along them."
         )
     if unused := [n for n in arrays if n not in reach.given]:
-        raise RunError(f"new: {target} does not depend on {', '.join(unused)}; leave it out.")
+        raise RunError(f"new: {told} does not depend on {', '.join(unused)}; leave it out.")
     for potential in graph.potentials:
         ties = potential.of is None and potential.guards is None
-        if ties and mentions(potential.log_density, (*reach.redrawn, target)):
+        if ties and mentions(potential.log_density, (*reach.redrawn, *targets)):
             raise RunError(
-                f"{target}: it cannot be predicted, because the potential {potential.name} ties "
-                f"{', '.join((*reach.redrawn, target))} in a way that cannot be simulated."
+                f"{told}: it cannot be predicted, because the potential {potential.name} ties "
+                f"{', '.join((*reach.redrawn, *targets))} in a way that cannot be simulated."
             )
 
 
@@ -337,8 +369,7 @@ def _resized(
             "in regions, or read with a lag); predictions are for positions of one kind only."
         )
     over = (Range(r.dim, 0, sizes[r.dim]) if r.dim in new_dims else r for r in statement.over)
-    # What is predicted is the value itself, not what would have been seen of it.
-    return replace(statement, over=tuple(over), censored=())
+    return replace(statement, over=tuple(over))
 
 
 def _is_placed(graph: Graph, leaf: Leaf, new_dims: frozenset[Dim]) -> bool:

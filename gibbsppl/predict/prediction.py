@@ -129,10 +129,10 @@ def predicted(
     drawn or simulated; without it, it follows from the seed of the draws.
     """
     question = question_of(graph, data, new, name)
-    _check_draws(question, draws)
+    check_draws(question, draws)
     draws = draws.together(question.kept or None)
     count = draws.chains * draws.draws
-    rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
+    rng = np.random.default_rng([seed_of(draws) if seed is None else seed, 1])
     total, step = _Moments.none(), draws_at_once(question.graph)
     programs = _programs(question, draws)
     for start in range(0, count, step):
@@ -155,18 +155,19 @@ def predicted(
     )
 
 
-def _seed_of(draws: Draws) -> int:
+def seed_of(draws: Draws) -> int:
     """A seed made of the seed of the draws, a text in some files."""
     text = str(draws.attributes.get("seed", 0))
     return int(np.random.SeedSequence([*text.encode()]).generate_state(1)[0])
 
 
-def _check_draws(question: Question, draws: Draws) -> None:
-    graph = question.graph
+def check_draws(question: Question, draws: Draws) -> None:
+    """Raise unless all that is predicted from is among the draws, in the model's shapes."""
+    graph, told = question.graph, ", ".join(question.names)
     for name in question.kept:
         if name not in draws:
             raise RunError(
-                f"{name}: {question.name} depends on it, but it is not among the draws "
+                f"{name}: {told} depends on it, but it is not among the draws "
                 f"({', '.join(draws)}); name it in keep= when sampling."
             )
         shape = _shape(graph, name)
@@ -225,7 +226,7 @@ class AtDraws:
     @classmethod
     def of(cls, question: Question, size: int) -> AtDraws:
         """The question about so many draws."""
-        graph = along_draws(question.graph, _random(question), size)
+        graph = along_draws(question.graph, question.random, size)
         own = graph.statements_of(question.name)
         if _has_moments(question) and not any(_reads(s, question.name) for s in own):
             graph = replace(graph, statements=tuple(s for s in graph.statements if s not in own))
@@ -247,7 +248,7 @@ class AtDraws:
         for n, s in enumerate(self.own):
             found = None
             if n in programs:
-                found = programs[n].along(values, _random(question), self.size)
+                found = programs[n].along(values, question.random, self.size)
             if found is None:
                 found = _interpreted(s, values, sizes)
             for moment, into in zip(found, (means, variances), strict=True):
@@ -286,11 +287,6 @@ def _programs(question: Question, draws: Draws) -> dict[int, MomentsProgram]:
         with suppress(NotLoweredError):
             found[n] = MomentsProgram.of(graph, s, question.data)
     return found
-
-
-def _random(question: Question) -> set[str]:
-    """The arrays that have a value for each draw."""
-    return {*question.kept, *question.redrawn, question.name}
 
 
 def _has_moments(question: Question) -> bool:
