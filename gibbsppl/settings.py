@@ -127,6 +127,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "censored": TRUTH,
         "limit_bytes": COUNT,
     },
+    "log_likelihood": {**OF_DRAWS, "limit_bytes": COUNT},
     "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},

@@ -18,7 +18,7 @@ theta (school: 2)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -38,6 +38,9 @@ from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
 from gibbsppl.output.checked import FIELDS, check
 from gibbsppl.output.ends import Ends
+from gibbsppl.output.estimates import OF_ESTIMATES, Estimating
+from gibbsppl.output.groups import EACH_DRAW
+from gibbsppl.output.labels import Labeller, labelled
 from gibbsppl.output.monitored import AllMonitored
 from gibbsppl.output.summary import Summary, block_of, told_apart
 from gibbsppl.output.thinning import Every, all_at_once, most_often, rarer
@@ -65,9 +68,10 @@ STATISTICS = {
     summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
     save={"path": PATH},
     save_coda={"prefix": PATH},
+    **OF_ESTIMATES,
 )
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Draws:
+class Draws(Estimating):
     """The draws of a run, by variable, with dimensions, coordinates, data and statistics.
 
     ``values``: arrays with axes (chain, draw, *dims); whole numbers may be of a small integer type,
@@ -79,7 +83,8 @@ class Draws:
     ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
     the seed, that say how the draws were made. ``ends``: where the chains have ended, for
     ``sampler.extend``; None where draws were chosen among those of a run. ``monitored``: statistics
-    of what a run was to monitor, by name, without draws.
+    of what a run was to monitor, by name, without draws. ``groups``: draws that belong to these, by
+    ArviZ's name of their group: ``log_likelihood``, ``posterior_predictive``, ``prior``...
     """
 
     values: Mapping[str, Array]
@@ -92,6 +97,7 @@ class Draws:
     ends: Ends | None = None
     monitored: AllMonitored = field(default_factory=AllMonitored)
     every: Every = field(default_factory=dict)
+    groups: Mapping[str, Draws] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check(self)
@@ -237,7 +243,14 @@ class Draws:
             sample_stats={name: array[row] for name, array in self.sample_stats.items()},
             attributes={**self.attributes, "thin": every * self.attributes.get("thin", 1)},
             ends=None,
+            groups={n: self._group_thinned(n, every) for n in self.groups},
         )
+
+    def _group_thinned(self, name: str, every: int) -> Draws:
+        """The draws of a group that belong to one draw in ``every``, if it has one for each."""
+        own = self.groups[name]
+        is_of_each = name in EACH_DRAW and own.draws == self.draws
+        return own.thinned(every) if is_of_each else own
 
     def summary(
         self, names: str | Sequence[str] | None = None, *, max_rows: int | None = 10
@@ -278,15 +291,9 @@ class Draws:
                 found[moved] = [own.mean() for own in seen if own.size]
         return found
 
-    def _labeller(self, name: str) -> Callable[[tuple[int, ...]], str]:
+    def _labeller(self, name: str) -> Labeller:
         """From a position in the variable to its label, ``theta[Choate, 3]``."""
-        coords = [self.coords.get(dim) for dim in self.dims_of(name)]
-
-        def label(index: tuple[int, ...]) -> str:
-            texts = (str(i if c is None else c[i]) for i, c in zip(index, coords, strict=True))
-            return f"{name}[{', '.join(texts)}]" if index else name
-
-        return label
+        return labelled(name, self.dims_of(name), self.coords)
 
     def to_datatree(self) -> xr.DataTree:
         """The draws as an ``xarray.DataTree`` in ArviZ's layout, one group per kind of array."""
@@ -326,7 +333,9 @@ class Draws:
 
 def draws_in(path: str | PathLike[str]) -> Draws:
     """The draws in a netCDF file written by ``Draws.save``."""
-    return Draws(**_output().fields_of(path))
+    fields = _output().fields_of(path)
+    groups = {name: Draws(**own) for name, own in fields.pop("groups").items()}
+    return Draws(**fields, groups=groups)
 
 
 def _output() -> ModuleType:

@@ -5,7 +5,8 @@
   state, which a run can monitor; `simulated` are posterior predictive draws
 - Rao-Blackwell estimates: `conditional_means`, by `step_moments` of one step along draws, and their
   `averages` over a run of which nothing is kept
-- `deviance` and DIC; `joint_density`, at values or at draws
+- `deviance` and DIC; `pointwise` log likelihoods, for LOO and WAIC; `joint_density`, at values or
+  at draws
 - the `methods` of a sampler that ask for these
 - draws from the `prior`, which need no run; `baselines` by them: importance sampling, whose draws
   are `weighted`, and rejection sampling

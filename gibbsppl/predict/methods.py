@@ -148,6 +148,35 @@ class Predicting:
         own = self.graph, self.data, draws, names, new
         return simulated(*own, seed=seed, censored=censored, limit_bytes=limit_bytes)
 
+    def log_likelihood(
+        self, draws: Draws, names: Names = None, *, limit_bytes: int = 4 << 30
+    ) -> Draws:
+        """The draws with the log likelihood of each observation, for ``loo`` and ``waic``.
+
+        ``draws.groups["log_likelihood"]`` has it, with axes (chain, draw) and the dims of the
+        observed variables, by default of all: the log density of each observation given all else
+        of a draw, constants included. A vector that is drawn as one is one observation; of a
+        variable that is observed in part there are those that are, along a dim
+        ``<name>_observed``. Above ``limit_bytes`` it is refused. Raises `RunError` for names of
+        other variables, and for draws without what the observations depend on.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> sampler = gp.compile(coin)
+        >>> draws = sampler.sample(100, chains=2, seed=1, progress=False)
+        >>> sampler.log_likelihood(draws).groups["log_likelihood"]["heads"].shape
+        (2, 100)
+        """
+        from gibbsppl.predict.pointwise import (  # noqa: PLC0415  (only when asked for)
+            log_likelihoods,
+            with_log_likelihoods,
+        )
+
+        own = self.graph, self.data, draws, names
+        return with_log_likelihoods(draws, log_likelihoods(*own, limit_bytes=limit_bytes))
+
     def deviance(self, draws: Draws) -> Draws:
         """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
 

@@ -39,6 +39,7 @@ from gibbsppl.model.forward import drawn, fill, walk
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
+from gibbsppl.output.labels import labelled
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
 from gibbsppl.predict.new_data import Question, question_of
 from gibbsppl.run.choice import is_installed
@@ -86,9 +87,7 @@ class Prediction:
 
     def label(self, index: tuple[int, ...]) -> str:
         """The name of one element, with its coordinates: ``weight[rat 3, 36]``."""
-        coords = [self.coords.get(dim) for dim in self.dims]
-        texts = (str(i if c is None else c[i]) for i, c in zip(index, coords, strict=True))
-        return f"{self.name}[{', '.join(texts)}]" if index else self.name
+        return labelled(self.name, self.dims, self.coords)(index)
 
 
 SHOWN = 10

@@ -54,6 +54,7 @@ def simulated(  # noqa: PLR0913  (what `Sampler.simulate` takes)
     own = graph if censored else uncensored(graph)
     question = question_about(own, data, new or {}, _asked(graph, names))
     check_draws(question, draws)
+    draws = draws.together(question.kept or None)
     count, shapes = draws.chains * draws.draws, _shapes(question)
     needed = {n: 8 * count * math.prod(s) for n, s in shapes.items()}
     check_memory(needed, limit_bytes, "simulations")

@@ -1,0 +1,123 @@
+"""Estimates that are asked of draws: quantiles, intervals, how well the model predicts.
+
+Comes in: draws. Goes out: arrays, values that print as tables. These are methods of
+`gibbsppl.Draws`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gibbsppl.arguments import NAME, NAMES, Kind, is_finite_number
+from gibbsppl.errors import RunError
+from gibbsppl.output.arrays import Array, Named
+
+if TYPE_CHECKING:
+    from gibbsppl.output.elpd import Elpd, Points
+
+LOG_LIKELIHOOD = "log_likelihood"
+
+
+def _is_share(value: object) -> bool:
+    return is_finite_number(value) and 0 <= value <= 1
+
+
+SHARE = Kind(_is_share, "a number from 0 to 1")
+SHARES = Kind(
+    lambda value: _is_share(value)
+    or (isinstance(value, Sequence | np.ndarray) and all(map(_is_share, value))),
+    "numbers from 0 to 1",
+)
+
+
+# What the methods take, by argument.
+OF_ESTIMATES = {
+    "quantiles": {"name": NAME, "probs": SHARES},
+    "interval": {"name": NAME, "mass": SHARE},
+    "loo": {"names": NAMES.or_none()},
+    "waic": {"names": NAMES.or_none()},
+}
+
+
+class Estimating:
+    """What can be asked of draws beside their summary."""
+
+    __slots__ = ()
+    coords: Mapping[str, Array]
+    observed_data: Mapping[str, Named]
+    groups: Mapping[str, Any]
+
+    def stacked(self, name: str) -> Array:
+        """The draws of all chains in one axis, the first."""
+        raise NotImplementedError
+
+    def quantiles(self, name: str, probs: float | Sequence[float] = (0.05, 0.5, 0.95)) -> Array:
+        """Quantiles of a variable, over all draws: an array with axes (probability, *dims).
+
+        ``probs`` are probabilities; of one, not in a list, the result has the variable's shape.
+
+        >>> import gibbsppl as gp
+        >>> draws = gp.Draws({"x": np.arange(202.0).reshape(2, 101, 1)}, {"x": ("k",)})
+        >>> draws.quantiles("x", [0.5, 1.0])
+        array([[100.5],
+               [201. ]])
+        """
+        found: Array = np.quantile(self.stacked(name), np.asarray(probs, dtype=float), axis=0)
+        return found
+
+    def interval(self, name: str, mass: float = 0.9) -> Array:
+        """The central interval of a variable that has so much of its draws: axes (end, *dims).
+
+        >>> import gibbsppl as gp
+        >>> gp.Draws({"x": np.linspace(0, 1, 101)[None]}).interval("x", 0.9).round(6)
+        array([0.05, 0.95])
+        """
+        return self.quantiles(name, ((1 - mass) / 2, (1 + mass) / 2))
+
+    def loo(self, names: str | Sequence[str] | None = None) -> Elpd:
+        """How well each observation is predicted by all others: the leave-one-out elpd, printed.
+
+        By Pareto smoothed importance sampling, without another run; where the shapes k of the
+        weights are too large to trust it, ``bad`` and the printed table name the observations.
+        The draws have the log likelihood, by ``sampler.log_likelihood(draws)``. ``names`` chooses
+        among the observed variables, by default all. Raises `RunError` without a log likelihood,
+        and for fewer than 25 draws.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(coords={"i": 3}) as model:
+        ...     mu = gp.Normal("mu", 0, sigma=1)
+        ...     y = gp.Normal("y", mu, sigma=1, dims="i", observed=[1.0, -1.0, 0.5])
+        >>> sampler = gp.compile(model)
+        >>> draws = sampler.log_likelihood(sampler.sample(seed=1, progress=False))
+        >>> print(round(draws.loo().elpd, 1))
+        -4.6
+        """
+        from gibbsppl.output.elpd import leave_one_out  # noqa: PLC0415  (only when asked for)
+
+        return leave_one_out(self._points(names))
+
+    def waic(self, names: str | Sequence[str] | None = None) -> Elpd:
+        """The widely applicable information criterion, as an elpd: `loo` is more robust.
+
+        Arguments and errors are those of `loo`.
+        """
+        from gibbsppl.output.elpd import widely_applicable  # noqa: PLC0415  (only when asked for)
+
+        return widely_applicable(self._points(names))
+
+    def _points(self, names: str | Sequence[str] | None) -> Points:
+        from gibbsppl.output.elpd import Points  # noqa: PLC0415  (only when asked for)
+
+        if LOG_LIKELIHOOD not in self.groups:
+            raise RunError(
+                "draws: found no log likelihood of the observations, which loo and waic are made "
+                "of; compute it first: draws = sampler.log_likelihood(draws)."
+            )
+        found = self.groups[LOG_LIKELIHOOD]
+        if names is not None:
+            found = found.only([names] if isinstance(names, str) else names)
+        observed = {n: self.observed_data[n] for n in found if n in self.observed_data}
+        return Points(found.values, {n: found.dims_of(n) for n in found}, found.coords, observed)
