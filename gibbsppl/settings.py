@@ -128,6 +128,12 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "limit_bytes": COUNT,
     },
     "log_likelihood": {**OF_DRAWS, "limit_bytes": COUNT},
+    "with_groups": {
+        "draws": DRAWS,
+        **dict.fromkeys(("log_likelihood", "posterior_predictive"), NAMES.or_truth()),
+        "prior": COUNT.or_truth(),
+        "seed": COUNT.or_none(),
+    },
     "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 from scipy.special import logsumexp
 
@@ -228,3 +229,78 @@ def test_the_limit_of_shapes():
     assert highest_k(100) == 0.5
     found = leave_one_out(Points({"y": RNG.normal(size=(1, 100, 2))}, {"y": ("i",)}, {}))
     assert found.limit == 0.5
+
+
+# Several models.
+
+
+def elpds(*levels, count=150, variable="y", seed=1):
+    """Models that differ in the log density of observations, part of which they have in common."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=count)
+    found = {}
+    for k, level in enumerate(levels):
+        own = level + common + rng.normal(size=count)
+        values = {variable: own + rng.normal(0, 0.1, size=(2, 250, count))}
+        found[f"model {k}"] = leave_one_out(Points(values, {variable: ("i",)}, {}))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # (of pandas, by ArviZ)
+def test_a_comparison_is_that_of_arviz():
+    models = elpds(-2.0, -1.0, -1.2)
+    found = gp.compare_models(models)
+    given = {
+        n: az.stats.stats_utils.ELPDData(
+            {
+                "elpd_loo": e.elpd, "se": e.se, "p_loo": e.penalty, "n_samples": e.draws,
+                "n_data_points": e.count, "warning": False, "scale": "log", "good_k": 0.7,
+                "loo_i": xr.DataArray(e.pointwise["y"]),
+            }
+        )
+        for n, e in models.items()
+    }
+    theirs = az.compare(given, ic="loo", method="stacking")
+    assert list(found) == list(theirs.index) == ["model 1", "model 2", "model 0"]
+    table = found.to_dataframe()
+    ratio = np.sqrt(150 / 149)  # (ArviZ divides by the number of terms)
+    np.testing.assert_allclose(table["difference"], -theirs["elpd_diff"], rtol=1e-9)
+    np.testing.assert_allclose(table["difference_se"], ratio * theirs["dse"], rtol=1e-9)
+    points = np.array([models[n].all_points for n in found])
+
+    def score(weights):
+        return np.log(weights @ np.exp(points)).mean()
+
+    assert score(table["weight"].to_numpy()) > score(theirs["weight"].to_numpy()) - 1e-6
+    assert found.best == "model 1"
+    assert found["model 0"].difference == pytest.approx(
+        (models["model 0"].all_points - models["model 1"].all_points).sum()
+    )
+
+
+def test_a_comparison_says_what_it_cannot_tell():
+    told = repr(gp.compare_models(elpds(-1.0, -1.0, count=20)))
+    assert "Of fewer than 100 observations (20)" in told
+    model = means(60.0)
+    draws = with_log_likelihood(model, independent(model))
+    told = repr(gp.compare_models({"one": draws, "again": draws}))
+    assert "loo fails, so that elpd is too high: one (1), again (1)" in told
+    assert "Differences below 4 are small" in told
+    assert "waic" in repr(gp.compare_models({"one": draws}, method="waic"))
+
+
+def test_models_of_other_observations_are_not_compared():
+    with pytest.raises(RunError, match=r"other: found observations \{'z': \(150,\)\}, expected"):
+        gp.compare_models({"one": elpds(1.0)["model 0"],
+                           "other": elpds(1.0, variable="z")["model 0"]})
+    one, other = (with_log_likelihood(m, independent(m)) for m in (means(), means(1.0)))
+    with pytest.raises(RunError, match="other: found other values of y than in one, expected"):
+        gp.compare_models({"one": one, "other": other})
+    with pytest.raises(RunError, match=r"one: found what loo\(\) returns, expected waic\(\)"):
+        gp.compare_models({"one": one.loo()}, method="waic")
+    with pytest.raises(RunError, match=r"models=.*expected a dict from names of models"):
+        gp.compare_models([one])
+    with pytest.raises(RunError, match="method: found 'dic', expected 'loo' or 'waic'"):
+        gp.compare_models({"one": one}, method="dic")
+    with pytest.raises(RunError, match=r"found no model 'ona', only one.*Did you mean 'one'"):
+        gp.compare_models({"one": one})["ona"]

@@ -7,7 +7,8 @@ Comes in: draws. Goes out: arrays, values that print as tables. These are method
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -53,6 +54,22 @@ class Estimating:
     def stacked(self, name: str) -> Array:
         """The draws of all chains in one axis, the first."""
         raise NotImplementedError
+
+    def with_groups(self, **groups: Self) -> Self:
+        """The draws with other draws that belong to them, by ArviZ's names of groups.
+
+        Names: ``log_likelihood``, ``posterior_predictive``, ``predictions``, which have one for
+        each of these draws, ``prior`` and ``prior_predictive``. `to_datatree` and files have all.
+        ``sampler.with_groups`` computes most of them. Raises `RunError` for other names and sizes.
+
+        >>> import gibbsppl as gp
+        >>> draws = gp.Draws({"x": np.zeros((2, 10))})
+        >>> list(draws.with_groups(predictions=gp.Draws({"y": np.ones((2, 10))})).groups)
+        ['predictions']
+        """
+        own: Any = self
+        found: Self = replace(own, groups={**self.groups, **groups})
+        return found
 
     def quantiles(self, name: str, probs: float | Sequence[float] = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of a variable, over all draws: an array with axes (probability, *dims).

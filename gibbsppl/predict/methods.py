@@ -177,6 +177,37 @@ class Predicting:
         own = self.graph, self.data, draws, names
         return with_log_likelihoods(draws, log_likelihoods(*own, limit_bytes=limit_bytes))
 
+    def with_groups(
+        self,
+        draws: Draws,
+        *,
+        log_likelihood: bool | str | Sequence[str] = False,
+        posterior_predictive: bool | str | Sequence[str] = False,
+        prior: bool | int = False,
+        seed: int | None = None,
+    ) -> Draws:
+        """The draws with groups of other draws, for ``to_datatree``, plots of ArviZ, and files.
+
+        ``log_likelihood`` and ``posterior_predictive`` are those of `log_likelihood` and
+        `simulate`, of all observed variables, or of those that are named. ``prior`` is a number of
+        draws from the prior, 500 if it is True: ``prior`` has the parameters, ``prior_predictive``
+        the observed variables. ``seed`` is for what is simulated. Raises `RunError` as these do,
+        and `ModelError` for a prior that cannot be simulated, such as a flat one.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> sampler = gp.compile(coin)
+        >>> draws = sampler.sample(100, chains=2, seed=1, progress=False)
+        >>> list(sampler.with_groups(draws, log_likelihood=True, prior=100).groups)
+        ['log_likelihood', 'prior', 'prior_predictive']
+        """
+        from gibbsppl.predict.groups import groups_for  # noqa: PLC0415  (only when asked for)
+
+        asked = (log_likelihood, posterior_predictive, prior)
+        return draws.with_groups(**groups_for(self.graph, self.data, draws, *asked, seed))
+
     def deviance(self, draws: Draws) -> Draws:
         """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
 
