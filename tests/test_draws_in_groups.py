@@ -113,7 +113,7 @@ def test_thinned_draws_keep_the_groups_of_each_draw(whole):
 def test_groups_that_do_not_belong_are_refused(whole):
     with pytest.raises(RunError, match=r"found 'priors', expected names among .*mean 'prior'"):
         whole.with_groups(priors=whole.groups["prior"])
-    with pytest.raises(RunError, match=r"\(1, 1000\), expected \(2, 200\): one a draw"):
+    with pytest.raises(RunError, match=r"\(1, 1000\), expected \(2, 200\): one for each"):
         whole.with_groups(log_likelihood=whole.groups["prior"])
 
 
@@ -150,3 +150,14 @@ def test_arviz_has_loo_of_them(whole):
     ours = whole.loo("y")
     noise = stats.norm.isf(LEVEL) * ours.errors["y"].max()
     assert np.abs(theirs.loo_i.to_numpy() - ours.pointwise["y"]).max() < noise
+
+
+def test_draws_of_which_some_are_rarer(eight):
+    sampler, _ = eight
+    draws = sampler.sample(40, chains=2, seed=1, keep={"slope": 4, "double": 1}, progress=False)
+    whole = sampler.with_groups(draws, log_likelihood=True, posterior_predictive="y")
+    found = whole.groups["log_likelihood"]["y"]
+    exact = stats.norm(draws["slope"][..., None] * [1.0, 2.0, 3.0]).logpdf([1.0, 2.5, 2.0])
+    np.testing.assert_allclose(found, exact, rtol=1e-12)
+    assert whole.groups["posterior_predictive"]["y"].shape == (2, 10, 3)
+    assert whole.thinned(4).groups["log_likelihood"].draws == 10

@@ -15,6 +15,8 @@ import numpy as np
 from gibbsppl.arguments import NAME, NAMES, Kind, is_finite_number
 from gibbsppl.errors import RunError
 from gibbsppl.output.arrays import Array, Named
+from gibbsppl.output.groups import EACH_DRAW
+from gibbsppl.output.thinning import all_at_once
 
 if TYPE_CHECKING:
     from gibbsppl.output.elpd import Elpd, Points
@@ -55,12 +57,13 @@ class Estimating:
         """The draws of all chains in one axis, the first."""
         raise NotImplementedError
 
-    def with_groups(self, **groups: Self) -> Self:
+    def with_groups(self, **groups: Any) -> Self:
         """The draws with other draws that belong to them, by ArviZ's names of groups.
 
         Names: ``log_likelihood``, ``posterior_predictive``, ``predictions``, which have one for
         each of these draws, ``prior`` and ``prior_predictive``. `to_datatree` and files have all.
-        ``sampler.with_groups`` computes most of them. Raises `RunError` for other names and sizes.
+        ``sampler.with_groups`` computes most of them. Raises `RunError` for other names, and other
+        numbers of chains and draws.
 
         >>> import gibbsppl as gp
         >>> draws = gp.Draws({"x": np.zeros((2, 10))})
@@ -68,6 +71,14 @@ class Estimating:
         ['predictions']
         """
         own: Any = self
+        every = all_at_once(own.every, own)
+        sizes = {(own.chains, own.draws), (own.chains, own.draws // every)}
+        for name, one in groups.items():
+            if name in EACH_DRAW and (one.chains, one.draws) not in sizes:
+                raise RunError(
+                    f"groups[{name!r}]: found (chain, draw) {(one.chains, one.draws)}, expected "
+                    f"{(own.chains, own.draws)}: one for each draw."
+                )
         found: Self = replace(own, groups={**self.groups, **groups})
         return found
 
