@@ -37,12 +37,13 @@ from gibbsppl.arguments import (
 from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
 from gibbsppl.output.checked import FIELDS, check
+from gibbsppl.output.diagnostics import PROBS
 from gibbsppl.output.ends import Ends
-from gibbsppl.output.estimates import OF_ESTIMATES, Estimating
+from gibbsppl.output.estimates import OF_ESTIMATES, SHARES, Estimating
 from gibbsppl.output.groups import EACH_DRAW
 from gibbsppl.output.labels import Labeller, labelled
 from gibbsppl.output.monitored import AllMonitored
-from gibbsppl.output.summary import Summary, block_of, told_apart
+from gibbsppl.output.summary import Block, Summary, block_of, told_apart
 from gibbsppl.output.thinning import Every, all_at_once, most_often, rarer
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ STATISTICS = {
     thinned={"every": COUNT},
     together={"names": NAMES.or_none()},
     starts={"chains": COUNT},
-    summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
+    summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none(), "probs": SHARES},
     save={"path": PATH},
     save_coda={"prefix": PATH},
     **OF_ESTIMATES,
@@ -253,12 +254,17 @@ class Draws(Estimating):
         return own.thinned(every) if is_of_each else own
 
     def summary(
-        self, names: str | Sequence[str] | None = None, *, max_rows: int | None = 10
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        max_rows: int | None = 10,
+        probs: Sequence[float] = PROBS,
     ) -> Summary:
         """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, as a table.
 
         ``names`` chooses variables. A variable with more than ``max_rows`` elements is shown by
-        its first and last ones; ``None`` shows all.
+        its first and last ones; ``None`` shows all. ``probs`` are the probabilities of the
+        quantiles. Elements that were observed are no parameters, and left out.
         """
         if max_rows is not None and max_rows < 1:
             raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
@@ -268,7 +274,7 @@ class Draws(Estimating):
         points = self._means("points", chosen)
         paths = {n: (float(max(m)), float(max(lost[n]))) for n, m in points.items()}
         try:
-            blocks = tuple(block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
+            blocks = tuple(self._block(n, max_rows, probs) for n in chosen)
         except MemoryError as error:
             raise RunError(
                 "summary: found too little memory for all elements; the draws are left as they "
@@ -276,6 +282,12 @@ class Draws(Estimating):
             ) from error
         told = self.attributes.get("tempered")
         return Summary(blocks, self.chains, self.draws, accepted, self.interrupted, told, paths)
+
+    def _block(self, name: str, max_rows: int | None, probs: Sequence[float]) -> Block:
+        """The rows of one variable in a summary."""
+        _, observed = self.observed_data.get(name, ((), None))
+        own, chosen = (self[name], self._labeller(name), max_rows), tuple(np.atleast_1d(probs))
+        return block_of(name, *own, probs=chosen, observed=observed)
 
     def _means(self, what: str, names: Iterable[str]) -> dict[str, list[float]]:
         """The means of a statistic of each move of some variables over the draws of each chain."""

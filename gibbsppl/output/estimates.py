@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gibbsppl.arguments import NAME, NAMES, Kind, is_finite_number
+from gibbsppl.arguments import COUNT, NAME, NAMES, Kind, is_finite_number
 from gibbsppl.errors import RunError
 from gibbsppl.output.arrays import Array, Named
 from gibbsppl.output.groups import EACH_DRAW
+from gibbsppl.output.labels import labelled
+from gibbsppl.output.summary import latent_of, place_in, told_apart
 from gibbsppl.output.thinning import all_at_once
 
 if TYPE_CHECKING:
+    from gibbsppl.output.correlations import Correlations
     from gibbsppl.output.elpd import Elpd, Points
 
 LOG_LIKELIHOOD = "log_likelihood"
@@ -40,6 +43,7 @@ SHARES = Kind(
 OF_ESTIMATES = {
     "quantiles": {"name": NAME, "probs": SHARES},
     "interval": {"name": NAME, "mass": SHARE},
+    "correlations": {"names": NAMES.or_none(), "most": COUNT},
     "loo": {"names": NAMES.or_none()},
     "waic": {"names": NAMES.or_none()},
 }
@@ -104,6 +108,44 @@ class Estimating:
         array([0.05, 0.95])
         """
         return self.quantiles(name, ((1 - mass) / 2, (1 + mass) / 2))
+
+    def correlations(
+        self, names: str | Sequence[str] | None = None, *, most: int = 10
+    ) -> Correlations:
+        """The pairs of elements that are correlated most, as a table, over all draws.
+
+        A Gibbs sampler mixes slowly where elements that it draws one given another are correlated:
+        draw these jointly, or write the model otherwise. ``names`` chooses variables; ``most`` is
+        how many pairs. Raises `RunError` for more than 5000 elements.
+
+        >>> import gibbsppl as gp
+        >>> x = np.random.default_rng(1).normal(size=(2, 100))
+        >>> gp.Draws({"x": x, "y": 3 - x}).correlations()
+        x  y  -1.00
+        """
+        from gibbsppl.output.correlations import correlations_of  # noqa: PLC0415  (when asked for)
+
+        own: Any = self
+        chosen = [names] if isinstance(names, str) else names
+        return correlations_of(own.together(chosen).elements(), most)
+
+    def elements(self) -> dict[str, Array]:
+        """The draws of each element that is not observed, in one axis, by its label.
+
+        >>> import gibbsppl as gp
+        >>> list(gp.Draws({"x": np.zeros((2, 10, 2))}, {"x": ("k",)}).elements())
+        ['x[0]', 'x[1]']
+        """
+        own: Any = self
+        labels, rows = [], []
+        for name in own:
+            array, label = own.stacked(name), labelled(name, own.dims_of(name), self.coords)
+            _, observed = self.observed_data.get(name, ((), None))
+            for number in latent_of(array.shape[1:], observed):
+                place = place_in(array.shape[1:], number)
+                labels.append((label(place), place))
+                rows.append(array[(slice(None), *place)])
+        return dict(zip(told_apart(labels), rows, strict=True))
 
     def loo(self, names: str | Sequence[str] | None = None) -> Elpd:
         """How well each observation is predicted by all others: the leave-one-out elpd, printed.
