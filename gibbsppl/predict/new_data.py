@@ -7,12 +7,12 @@ data of the new positions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, leaves_of, mentions
+from gibbsppl.algebra.expressions import Dim, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.arguments import GivenArray, shown
 from gibbsppl.errors import RunError, did_you_mean
@@ -20,6 +20,13 @@ from gibbsppl.model.alignment import Seen, aligned, check_order, with_axes
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.output.arrays import Array
+from gibbsppl.predict.series import (
+    carried_on,
+    further_labels,
+    ordered_dims,
+    read_before,
+    read_of,
+)
 
 Sizes = dict[Dim, int]
 
@@ -29,8 +36,10 @@ class Question:
     """A prediction to be made.
 
     ``graph`` has the statements of ``names``, what is predicted, and of ``redrawn``, sizes as they
-    are at the new data. ``kept`` names the latent variables whose draws are used, ``redrawn``
-    those that live along ``new_dims`` and so have no draws.
+    are at the new data. ``kept`` names the latent variables whose draws are used, ``redrawn`` those
+    that live along ``new_dims`` and so have no draws. Where positions along ``series`` follow those
+    before, arrays have all ``start`` of these first: of the ones in ``carried`` they are read,
+    ``before`` has the observed ones.
     """
 
     names: tuple[str, ...]
@@ -39,6 +48,61 @@ class Question:
     new_dims: frozenset[Dim]
     kept: tuple[str, ...]
     redrawn: tuple[str, ...]
+    series: Dim | None = None
+    start: int = 0
+    carried: tuple[str, ...] = ()
+    before: Values = field(default_factory=dict)
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The names of all arrays whose draws are used."""
+        return (*self.kept, *(n for n in self.carried if n not in self.before))
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array of which draws are used."""
+        sizes = self.graph.sizes
+        along = {**sizes, self.series: self.start} if self.series is not None else sizes
+        return tuple(along[d] for d in self.graph.variables[name].dims)
+
+    def new_shape(self, name: str) -> tuple[int, ...]:
+        """The shape of what is predicted of an array."""
+        sizes = self.graph.sizes
+        along = {**sizes, self.series: sizes[self.series] - self.start} if self.series else sizes
+        return tuple(along[d] for d in self.graph.variables[name].dims)
+
+    def begun(self, draws: Values, count: int) -> dict[str, Array]:
+        """The arrays that are carried on, from what is before: draws are their last axis."""
+        found = {}
+        for name in self.carried:
+            old = np.asarray(draws[name] if name not in self.before else self.before[name])
+            if name in self.before:
+                old = np.broadcast_to(old[..., None], (*old.shape, count))
+            axis = self._axis(name)
+            more = [(0, 0)] * old.ndim
+            more[axis] = (0, self.graph.sizes[self.graph.variables[name].dims[axis]] - self.start)
+            blank = -1 if self.graph.variables[name].integer else np.nan
+            found[name] = np.pad(old, more, constant_values=blank)
+        return found
+
+    def at_new(self, name: str, array: Array) -> Array:
+        """The elements of an array, draws last, at the new positions."""
+        if self.series is None or self.series not in self.graph.variables[name].dims:
+            return array
+        return array[(*[slice(None)] * self._axis(name), slice(self.start, None))]
+
+    def _axis(self, name: str) -> int:
+        dims = [d for d in self.graph.variables[name].dims if d == self.series]
+        return self.graph.variables[name].dims.index(dims[0])
+
+    def new_coords(self, coords: Mapping[str, Array], dims: Iterable[str]) -> dict[str, Array]:
+        """The labels along dims: of old positions, and of a series that is carried on."""
+        new = {d.name for d in self.new_dims}
+        found = {d: coords[d] for d in dims if d in coords and d not in new}
+        if self.series is not None and self.series.name in dims:
+            own = self.series.name
+            labels = further_labels(coords.get(own), self.graph.sizes[self.series] - self.start)
+            found |= {} if labels is None else {own: labels}
+        return found
 
     @property
     def name(self) -> str:
@@ -80,19 +144,57 @@ def question_about(
     arrays = _in_order(graph, given, new_dims)
     reach = _reach(graph, targets, new_dims, arrays)
     _check_reach(graph, targets, reach, new_dims, arrays)
-    _check_indices(graph, arrays, {**graph.sizes, **sizes})
     needed = (*reach.redrawn, *targets)
-    statements = (s for s in graph.statements if s.target.array.name in needed)
+    statements = [s for s in graph.statements if s.target.array.name in needed]
+    series = _series(graph, statements, new_dims)
+    sizes = {**graph.sizes, **sizes}
+    if series is not None:
+        arrays = {n: _after(graph, data, n, a, series) for n, a in arrays.items()}
+        own, more = statements, sizes[series]
+        statements = [*carried_on(graph, own, series, more)]
+        sizes[series] += graph.sizes[series]
+    else:
+        statements = [_resized(s, new_dims, sizes) for s in statements]
+    _check_indices(graph, arrays, sizes)
     part = replace(
         graph,
-        sizes={**graph.sizes, **sizes},
-        labels={n: own for n, own in graph.labels.items() if Dim(n) not in sizes},
-        statements=tuple(_resized(graph, s, new_dims, sizes) for s in statements),
+        sizes=sizes,
+        labels={n: own for n, own in graph.labels.items() if Dim(n) not in new_dims},
+        statements=tuple(statements),
         potentials=(),
         constants=tuple(c for c in graph.constants if c.target.array.name in needed),
     )
     values = {n: a for n, a in data.items() if n not in needed} | arrays
-    return Question(targets, part, values, new_dims, reach.kept, reach.redrawn)
+    question = Question(targets, part, values, new_dims, reach.kept, reach.redrawn)
+    if series is None:
+        return question
+    carried = read_before(statements, needed)
+    latent = set(graph.drawn)
+    before = {n: data[n] for n in carried if n not in latent}
+    start = graph.sizes[series]
+    return replace(question, series=series, start=start, carried=carried, before=before)
+
+
+def _series(
+    graph: Graph, statements: Sequence[Statement], new_dims: frozenset[Dim]
+) -> Dim | None:
+    """The dim along which series are carried on, if the new positions have an order."""
+    found = ordered_dims(graph, statements, new_dims)
+    if len(new_dims) > 1 and found:
+        (dim, name), *_ = found.items()
+        raise RunError(
+            f"{name}: its positions along {dim.name!r} have an order, so that new ones carry it "
+            f"on, but those along {_listed(new_dims - {dim})} are new too; give one of both."
+        )
+    return next(iter(found), None)
+
+
+def _after(graph: Graph, data: Values, name: str, array: Array, series: Dim) -> Array:
+    """The new values of data after those before, if the data are along the series."""
+    dims = graph.variables[name].dims
+    if series not in dims:
+        return array
+    return np.concatenate([np.asarray(data[name]), array], axis=dims.index(series))
 
 
 def observed_arrays(graph: Graph) -> tuple[str, ...]:
@@ -304,14 +406,7 @@ def _role(
 def _read_by(graph: Graph, name: str) -> set[str]:
     """The names of the arrays that the statements of a variable read."""
     own = graph.statements_of(name)
-    return {leaf.array.name for s in own for e in _expressions(s) for leaf in leaves_of(e)}
-
-
-def _expressions(statement: Statement) -> list[Expr]:
-    """What is read of a statement to simulate it, limits of what can be seen included."""
-    limits = (e for c in statement.censored for e in (c.where, c.lower, c.upper))
-    bounds = (b for b in (statement.lower, statement.upper, *limits) if b is not None)
-    return [*(a for _, a in statement.arguments), *bounds, *statement.target.indices]
+    return {leaf.array.name for s in own for e in read_of(s) for leaf in leaves_of(e)}
 
 
 def _check_reach(
@@ -357,23 +452,7 @@ def _check_indices(graph: Graph, arrays: Mapping[str, Array], sizes: Sizes) -> N
             raise RunError(f"new[{name!r}]: found {array[bad][0]}, expected whole numbers{where}.")
 
 
-def _resized(
-    graph: Graph, statement: Statement, new_dims: frozenset[Dim], sizes: Sizes
-) -> Statement:
-    """The statement at the new positions, which must be exchangeable with the old ones."""
-    whole = all(len(r) == graph.sizes[r.dim] for r in statement.over if r.dim in new_dims)
-    leaves = set().union(*(leaves_of(e) for e in _expressions(statement)), {statement.target})
-    if not whole or any(_is_placed(graph, leaf, new_dims) for leaf in leaves):
-        raise RunError(
-            f"{statement.name}: its positions along {_listed(new_dims)} are ordered (it is filled "
-            "in regions, or read with a lag); predictions are for positions of one kind only."
-        )
+def _resized(statement: Statement, new_dims: frozenset[Dim], sizes: Mapping[Dim, int]) -> Statement:
+    """The statement at the new positions, which are exchangeable with the old ones."""
     over = (Range(r.dim, 0, sizes[r.dim]) if r.dim in new_dims else r for r in statement.over)
     return replace(statement, over=tuple(over))
-
-
-def _is_placed(graph: Graph, leaf: Leaf, new_dims: frozenset[Dim]) -> bool:
-    """Whether the leaf reads a fixed or a shifted position along a new dimension."""
-    dims = graph.variables[leaf.array.name].dims
-    indices = (i for d, i in zip(dims, leaf.indices, strict=True) if d in new_dims)
-    return any(not isinstance(i, (Dim, Leaf)) for i in indices)

@@ -129,7 +129,7 @@ def predicted(
     """
     question = question_of(graph, data, new, name)
     check_draws(question, draws)
-    draws = draws.together(question.kept or None)
+    draws = draws.together(question.read or None)
     count = draws.chains * draws.draws
     rng = np.random.default_rng([seed_of(draws) if seed is None else seed, 1])
     total, step = _Moments.none(), draws_at_once(question.graph)
@@ -137,17 +137,17 @@ def predicted(
     for start in range(0, count, step):
         size = min(step, count - start)
         rows = np.arange(start, start + size)
-        given = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in question.kept}
+        given = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in question.read}
         found = AtDraws.of(question, size).moments(rng, given, programs)
         total = total.merged(_Moments.of(*found))
     variable = graph.variables[question.name]
-    labelled = {d.name for d in variable.dims if d not in question.new_dims}
+    dims = tuple(d.name for d in variable.dims)
     return Prediction(
         name=question.name,
         mean=total.mean,
         variance=total.noise + total.squares / count,
-        dims=tuple(d.name for d in variable.dims),
-        coords={d: labels for d, labels in draws.coords.items() if d in labelled},
+        dims=dims,
+        coords=question.new_coords(draws.coords, dims),
         draws=count,
         redrawn=question.redrawn,
         simulated=not _has_moments(question),
@@ -162,14 +162,14 @@ def seed_of(draws: Draws) -> int:
 
 def check_draws(question: Question, draws: Draws) -> None:
     """Raise unless all that is predicted from is among the draws, in the model's shapes."""
-    graph, told = question.graph, ", ".join(question.names)
-    for name in question.kept:
+    told = ", ".join(question.names)
+    for name in question.read:
         if name not in draws:
             raise RunError(
                 f"{name}: {told} depends on it, but it is not among the draws "
                 f"({', '.join(draws)}); name it in keep= when sampling."
             )
-        shape = _shape(graph, name)
+        shape = question.shape(name)
         if draws[name].shape[2:] != shape:
             raise RunError(
                 f"{name}: the draws have shape {draws[name].shape[2:]}, the model {shape}; pass "
@@ -240,9 +240,12 @@ class AtDraws:
         def draw(statement: Statement, values: Values) -> Floats:
             return drawn(rng, statement, values, sizes)
 
-        values = walk(self.graph, question.data, draw, rng, given=given)
+        data = {**question.data, **question.begun(given, self.size)}
+        kept = {n: given[n] for n in question.kept}
+        values = walk(self.graph, data, draw, rng, given=kept)
         if not _has_moments(question):
-            return values[target], np.zeros(values[target].shape)
+            simulated = question.at_new(target, values[target])
+            return simulated, np.zeros(simulated.shape)
         means, variances = (np.full(_shape(self.graph, target), np.nan) for _ in range(2))
         for n, s in enumerate(self.own):
             found = None
@@ -252,7 +255,7 @@ class AtDraws:
                 found = _interpreted(s, values, sizes)
             for moment, into in zip(found, (means, variances), strict=True):
                 fill(s, moment, {**values, target: into}, sizes)
-        return means, variances
+        return question.at_new(target, means), question.at_new(target, variances)
 
 
 def _shape(graph: Graph, name: str) -> tuple[int, ...]:

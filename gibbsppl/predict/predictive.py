@@ -48,7 +48,7 @@ class Predicted:
     def __call__(self, state: Mapping[str, Array], draw: tuple[int, int]) -> tuple[Floats, Floats]:
         """The mean and the variance."""
         rng = np.random.default_rng([self.entropy, 2, *draw])
-        given = {n: state[n][..., None] for n in self.question.kept}
+        given = {n: state[n][..., None] for n in self.question.read}
         mean, variance = self.at_draw.moments(rng, given, {})
         return mean[..., 0], variance[..., 0]
 
@@ -60,12 +60,12 @@ class Predicted:
     @property
     def reads(self) -> tuple[str, ...]:
         """The variables that it depends on."""
-        if not self.question.kept:
+        if not self.question.read:
             raise RunError(
                 f"{self.question.name}: its prediction depends on no variable that has draws, "
                 "expected one to monitor; gp.simulate has draws of the model."
             )
-        return self.question.kept
+        return self.question.read
 
     @property
     def dims(self) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def simulated(  # noqa: PLR0913  (what `Sampler.simulate` takes)
     own = graph if censored else uncensored(graph)
     question = question_about(own, data, new or {}, _asked(graph, names))
     check_draws(question, draws)
-    draws = draws.together(question.kept or None)
+    draws = draws.together(question.read or None)
     count, shapes = draws.chains * draws.draws, _shapes(question)
     needed = {n: 8 * count * math.prod(s) for n, s in shapes.items()}
     check_memory(needed, limit_bytes, "simulations")
@@ -63,16 +63,16 @@ def simulated(  # noqa: PLR0913  (what `Sampler.simulate` takes)
     parts = []
     for start in range(0, count, step):
         rows = np.arange(start, min(start + step, count))
-        parts.append(_some(rng, question, {n: draws.at(n, rows) for n in question.kept}, len(rows)))
+        parts.append(_some(rng, question, {n: draws.at(n, rows) for n in question.read}, len(rows)))
     along = draws.chains, draws.draws
     stacked = {n: np.concatenate([p[n] for p in parts]) for n in question.names}
     dims = {n: tuple(d.name for d in graph.variables[n].dims) for n in question.names}
-    old = {d for own in dims.values() for d in own} - {d.name for d in question.new_dims}
+    used = {d for own in dims.values() for d in own}
     told = {"model": graph.name, "seed": draws.attributes.get("seed") if seed is None else seed}
     return Draws(
         values={n: a.reshape(*along, *shapes[n]) for n, a in stacked.items()},
         dims=dims,
-        coords={d: labels for d, labels in draws.coords.items() if d in old},
+        coords=question.new_coords(draws.coords, used),
         attributes={k: v for k, v in told.items() if v is not None},
     )
 
@@ -99,8 +99,7 @@ def _asked(graph: Graph, names: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _shapes(question: Question) -> dict[str, tuple[int, ...]]:
-    graph = question.graph
-    return {n: tuple(graph.sizes[d] for d in graph.variables[n].dims) for n in question.names}
+    return {n: question.new_shape(n) for n in question.names}
 
 
 def _some(
@@ -113,11 +112,13 @@ def _some(
         return drawn(rng, statement, values, along.sizes)
 
     last = {n: np.moveaxis(a, 0, -1) for n, a in given.items()}
+    data = {**question.data, **question.begun(last, count)}
     try:
-        values = walk(along, question.data, draw, rng, given=last)
+        values = walk(along, data, draw, rng, given={n: last[n] for n in question.kept})
     except ModelError as error:
         is_censored = any(s.censored for s in question.graph.statements)
         more = is_censored * " Or pass censored=False, for the values whatever is seen of them."
         raise RunError(f"simulate: {error}{more}") from error
-    whole = {n: as_declared(question.graph, n, values[n]) for n in question.names}
+    found = {n: question.at_new(n, values[n]) for n in question.names}
+    whole = {n: as_declared(question.graph, n, a) for n, a in found.items()}
     return {n: np.moveaxis(np.asarray(a), -1, 0) for n, a in whole.items()}
