@@ -134,6 +134,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "prior": COUNT.or_truth(),
         "seed": COUNT.or_none(),
     },
+    "relabelled": {"draws": DRAWS, "labels": NAME},
     "log_density": {"values": AT_VALUES},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},

@@ -8,6 +8,7 @@
   `averages` over a run of which nothing is kept
 - `deviance` and DIC; `pointwise` log likelihoods, for LOO and WAIC; `joint_density`, at values or
   at draws
+- draws `relabelled`, so that exchangeable components are alike in all
 - `groups` of draws that belong to others: log likelihoods, posterior and prior predictive
 - the `methods` of a sampler that ask for these
 - draws from the `prior`, which need no run; `baselines` by them: importance sampling, whose draws

@@ -245,6 +245,39 @@ class Predicting:
         """For each draw, the probabilities of labels given all other variables, along a new dim."""
         return self._conditionals.of(draws, names, "probabilities")
 
+    def relabelled(self, draws: Draws, labels: str) -> Draws:
+        """The draws with components that can be exchanged numbered alike in all of them.
+
+        A posterior of exchangeable components, of a mixture say, is the same whatever their
+        numbers are, which draws change now and then: means of one number say nothing. Here the
+        components of each draw are put in the order by which the probabilities of the ``labels``
+        differ least from their means over all draws (Stephens, 2000): all arrays along the
+        components, and the labels themselves. Draws have all latent variables (``keep=``).
+        ``attributes["relabelled"]`` tells in how many draws the order was changed. Raises
+        `RunError` where components cannot be exchanged, as the log density shows at some draws,
+        and for draws without a variable.
+
+        >>> import gibbsppl as gp
+        >>> import numpy as np
+        >>> with gp.Model(coords={"i": 6, "k": 2}) as mixture:
+        ...     mu = gp.Normal("mu", 0, sigma=9, dims="k")
+        ...     z = gp.Categorical("z", 1 / 2, dims="i", event="k")
+        ...     y = gp.Normal("y", mu[z], sigma=1, dims="i", observed=[-3, -2, -3, 2, 3, 2])
+        >>> sampler = gp.compile(mixture)
+        >>> draws = sampler.sample(200, seed=1, keep=["mu", "z"], progress=False)
+        >>> means = sampler.relabelled(draws, "z")["mu"].mean(axis=(0, 1))
+        >>> print(np.sort(means).round())
+        [-3.  2.]
+        """
+        from gibbsppl.predict.relabelled import (  # noqa: PLC0415  (only when asked for)
+            components_of,
+            relabelled,
+        )
+
+        components_of(self.graph, labels)
+        probabilities = self.conditional_probabilities(draws, labels)[labels]
+        return relabelled(self.graph, self.data, draws, labels, probabilities)
+
     @property
     def _conditionals(self) -> Conditionals:
         from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
