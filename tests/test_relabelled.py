@@ -98,9 +98,9 @@ def test_an_order_of_least_divergence_is_found_whatever_the_draws_have():
 
 def test_what_cannot_be_relabelled_is_told(drawn):
     sampler, draws = drawn
-    with pytest.raises(RunError, match="found 'mu', expected a variable whose values are labels: z"):
+    with pytest.raises(RunError, match="found 'mu', expected a variable whose values are label"):
         sampler.relabelled(draws, "mu")
-    with pytest.raises(RunError, match="it is not among the draws|not among the draws"):
+    with pytest.raises(RunError, match="not among the draws"):
         sampler.relabelled(draws.only(["mu", "z"]), "z")
     other = gp.compile(mixture([1.0, 2.0, 3.0]))
     with pytest.raises(RunError, match="components 0 and 1 of 'k' cannot be exchanged: the log"):

@@ -107,7 +107,11 @@ class Predicting:
     def predict(
         self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
     ) -> Prediction:
-        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
+        """Posterior predictive mean and variance, noise included, at ``new`` data, by name.
+
+        Along a dim whose positions have an order, as elements read others at a lag, new positions
+        follow the last one: ``new={"time": 12}``. `simulate` has draws in place of moments.
+        """
         from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
 
         return predicted(self.graph, self.data, draws, new, name)

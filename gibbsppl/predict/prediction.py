@@ -41,7 +41,8 @@ from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.output.labels import labelled
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
-from gibbsppl.predict.new_data import Question, question_of
+from gibbsppl.predict.new_data import question_of
+from gibbsppl.predict.question import Question
 from gibbsppl.run.choice import is_installed
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from gibbsppl.errors import RunError
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array
-from gibbsppl.predict.new_data import Question, question_of
+from gibbsppl.predict.new_data import question_of
 from gibbsppl.predict.prediction import AtDraws
+from gibbsppl.predict.question import Question
 
 
 @dataclass(frozen=True, slots=True, eq=False)

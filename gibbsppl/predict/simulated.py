@@ -34,8 +34,9 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
-from gibbsppl.predict.new_data import Question, observed_arrays, question_about, uncensored
+from gibbsppl.predict.new_data import observed_arrays, question_about, uncensored
 from gibbsppl.predict.prediction import check_draws, seed_of
+from gibbsppl.predict.question import Question
 from gibbsppl.run.recording import check_memory
 
 
