@@ -100,6 +100,9 @@ def draws_at_once(graph: Graph) -> int:
     sizes, largest = graph.sizes, 1
     for statement in graph.statements:
         region = math.prod(map(len, regions(statement, sizes)))
+        # (of labels, each value is drawn from probabilities along a dim of their own)
+        chosen = {*statement.event} - {r.dim for r in regions(statement, sizes)}
+        largest = max(largest, region * math.prod(sizes[d] for d in chosen))
         for _, argument in statement.arguments:
             summed = {d for b in argument.atoms(Binder) for d in b.bound}
             inner = math.prod(sizes[Dim(root_of(d))] for d in summed)
