@@ -161,3 +161,7 @@ def test_draws_of_which_some_are_rarer(eight):
     np.testing.assert_allclose(found, exact, rtol=1e-12)
     assert whole.groups["posterior_predictive"]["y"].shape == (2, 10, 3)
     assert whole.thinned(4).groups["log_likelihood"].draws == 10
+
+
+def test_draws_say_which_groups_they_have(whole):
+    assert repr(whole).splitlines()[-1] == f"with {', '.join(GROUPS)}"

@@ -139,6 +139,7 @@ class Draws(Estimating):
         lines = [title, *(self._described(name) for name in self.values)]
         lines += [f"{named(name, one.dims, one.shape)}, monitored"
                   for name, one in self.monitored.items()]  # fmt: skip
+        lines += [f"with {', '.join(self.groups)}"] if self.groups else []
         notes = self.until and f"ended by its rule, {self.until}", self.left_out, self.interrupted
         return "\n".join([*lines, *filter(None, notes)])
 

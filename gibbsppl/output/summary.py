@@ -299,8 +299,8 @@ def _notes(summary: Summary) -> list[str]:
         notes.append(
             f"R-hat is above {HIGHEST_R_HAT} in {len(high)} of {len(rows)} rows (worst: {worst}, "
             f"{high[worst]:.3f}): the chains do not agree yet. Raise warmup= and draws=; if that "
-            "does not help, see docs/sampling.md (of components that can be exchanged, compare "
-            "what their labels leave alone)."
+            "does not help, see docs/sampling.md (components that can be exchanged are "
+            "numbered alike by sampler.relabelled)."
         )
     lowest = LOWEST_ESS_PER_CHAIN * summary.chains
     sizes = {k: min(row["ess_bulk"], row["ess_tail"]) for k, row in rows.items()}
