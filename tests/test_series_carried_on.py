@@ -170,3 +170,17 @@ def test_a_series_carried_on_is_monitored():
     )
     found = predict(autoregression(), draws, {"time": 2})
     assert draws.monitored["later"].mean[0] == pytest.approx(found.mean[0], rel=1e-9)
+
+
+def test_computed_quantities_are_carried_on_too():
+    with gp.Model(coords={"t": 4}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(0, sigma=1)
+        x[1:] = gp.Normal(x.lag("t", 1), sigma=1)
+        gp.Deterministic("double", 2 * x)
+        gp.Normal("y", x, sigma=1, dims="t", observed=np.zeros(4))
+    draws = shaped(x=RNG.normal(0, 50, size=(COUNT, 4)))
+    found = simulate(model, draws, {"t": 2}, ["double", "y"])
+    assert are_normal(found["y"] - found["double"] / 2)
+    assert are_normal(found["double"][..., 0] / 2 - draws["x"][..., -1])
+    assert are_normal(np.diff(found["double"] / 2, axis=-1))

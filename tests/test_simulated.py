@@ -136,3 +136,40 @@ def test_what_is_told_of_mistakes():
         gp.Normal("mu", 0, sigma=1)
     with pytest.raises(RunError, match="found no observed variable"):
         asked(model, CHAINED)
+
+
+def lines():
+    with gp.Model(coords={"i": 3}) as model:
+        x = gp.Data("x", [1.0, 2.0, 3.0], dims="i")
+        slope = gp.Normal("slope", 0, sigma=1)
+        line = gp.Deterministic("line", slope * x)
+        gp.Deterministic("total", line.sum("i"))
+        gp.Normal("y", line, sigma=1, dims="i", observed=np.zeros(3))
+    return model
+
+
+def test_computed_quantities_at_new_data():
+    draws = shaped(slope=RNG.normal(size=COUNT))
+    x = np.array([5.0, 7.0])
+    found = asked(lines(), draws, ["line", "total", "y"], {"x": x})
+    slope = draws["slope"][..., None]
+    np.testing.assert_allclose(found["line"], slope * x, rtol=1e-12)
+    np.testing.assert_allclose(found["total"], 12 * draws["slope"], rtol=1e-12)
+    assert are_normal(found["y"] - found["line"])
+    with pytest.raises(RunError, match=r"or of computed ones: line, total. Did you mean 'line'"):
+        asked(lines(), draws, "lines")
+
+
+def test_a_quantity_that_is_computed_from_itself_has_no_new_positions():
+    with gp.Model(coords={"t": 3}) as model:
+        e = gp.Normal("e", 0, sigma=1, dims="t")
+        h = gp.Array("h", dims="t")
+        h[0] = e.at("t", 0)
+        h[1:] = h.lag("t", 1) + e
+        gp.Normal("y", h, sigma=1, dims="t", observed=np.zeros(3))
+    draws = shaped(e=RNG.normal(size=(COUNT, 3)))
+    np.testing.assert_allclose(
+        asked(model, draws, "h")["h"], np.cumsum(draws["e"], axis=-1), rtol=1e-12
+    )
+    with pytest.raises(RunError, match="h: it is computed from its own elements"):
+        asked(model, draws, "h", {"t": 2})

@@ -128,7 +128,8 @@ class Predicting:
     ) -> Draws:
         """Posterior predictive draws: observed variables simulated anew, given each draw.
 
-        ``names`` chooses among the observed variables, by default all. They are simulated together:
+        ``names`` chooses among the observed variables, by default all, and computed quantities
+        (`gp.Deterministic`), to have these at new data. They are simulated together:
         one that depends on another is given what was simulated of it; those that are not named
         stay as they were observed. ``new`` is data at new positions, as in `predict`, which has the
         exact mean and variance. The draws have the shapes, dims and labels of the variables;

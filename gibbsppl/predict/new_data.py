@@ -14,6 +14,7 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import Dim, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.recursions import Recursion
 from gibbsppl.arguments import GivenArray, shown
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.model.alignment import Seen, aligned, check_order, with_axes
@@ -61,6 +62,7 @@ def question_about(
     _check_reach(graph, targets, reach, new_dims, arrays)
     needed = (*reach.redrawn, *targets)
     statements = [s for s in graph.statements if s.target.array.name in needed]
+    _check_computed(graph, targets, new_dims)
     series = _series(graph, statements, new_dims)
     sizes = {**graph.sizes, **sizes}
     if series is not None:
@@ -78,16 +80,28 @@ def question_about(
         statements=tuple(statements),
         potentials=(),
         constants=tuple(c for c in graph.constants if c.target.array.name in needed),
+        deterministics=tuple(d for d in graph.deterministics if d.name in targets),
     )
     values = {n: a for n, a in data.items() if n not in needed} | arrays
     question = Question(targets, part, values, new_dims, reach.kept, reach.redrawn)
     if series is None:
         return question
-    carried = read_before(statements, needed)
+    computed = [d.value for d in part.deterministics]
+    carried = read_before([*(e for s in statements for e in read_of(s)), *computed], needed)
     latent = set(graph.drawn)
     before = {n: data[n] for n in carried if n not in latent}
     start = graph.sizes[series]
     return replace(question, series=series, start=start, carried=carried, before=before)
+
+
+def _check_computed(graph: Graph, targets: tuple[str, ...], new_dims: frozenset[Dim]) -> None:
+    """Raise for quantities whose elements at new positions follow from others of their own."""
+    for one in graph.deterministics:
+        if one.name in targets and one.value.has(Recursion) and new_dims:
+            raise RunError(
+                f"{one.name}: it is computed from its own elements, or of what is, so that it has "
+                f"none at new positions along {_listed(new_dims)}; name others."
+            )
 
 
 def _series(
@@ -258,7 +272,8 @@ def _refuse_events(graph: Graph, new_dims: set[Dim]) -> None:
 
 def _free_dims(graph: Graph, names: tuple[str, ...]) -> set[Dim]:
     """The dims of some variables along which their values are separate draws."""
-    return {r.dim for n in names for s in graph.statements_of(n) for r in s.over}
+    computed = {d for one in graph.deterministics if one.name in names for d in one.dims}
+    return computed | {r.dim for n in names for s in graph.statements_of(n) for r in s.over}
 
 
 def _refuse_ambiguous(
@@ -319,9 +334,10 @@ def _role(
 
 
 def _read_by(graph: Graph, name: str) -> set[str]:
-    """The names of the arrays that the statements of a variable read."""
-    own = graph.statements_of(name)
-    return {leaf.array.name for s in own for e in read_of(s) for leaf in leaves_of(e)}
+    """The names of the arrays that a variable reads in its statements, or is computed of."""
+    own = [e for s in graph.statements_of(name) for e in read_of(s)]
+    own += [d.value for d in graph.deterministics if d.name == name]
+    return {leaf.array.name for e in own for leaf in leaves_of(e)}
 
 
 def _check_reach(

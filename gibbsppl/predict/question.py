@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array
@@ -77,6 +78,10 @@ class Question:
         if self.series is None or self.series not in self.graph.variables[name].dims:
             return array
         return array[(*[slice(None)] * self._axis(name), slice(self.start, None))]
+
+    def range_of(self, dim: Dim, sizes: Mapping[Dim, int]) -> Range:
+        """The new positions along a dim, all where none are old."""
+        return Range(dim, self.start if dim == self.series else 0, sizes[dim])
 
     def _axis(self, name: str) -> int:
         dims = [d for d in self.graph.variables[name].dims if d == self.series]

@@ -94,9 +94,9 @@ def _check_read(graph: Graph, statement: Statement, expr: Expr, dim: Dim) -> Non
             )
 
 
-def read_before(statements: Iterable[Statement], names: Iterable[str]) -> tuple[str, ...]:
-    """The arrays, of those named, that statements read."""
-    read = {leaf.array.name for s in statements for e in read_of(s) for leaf in leaves_of(e)}
+def read_before(exprs: Iterable[Expr], names: Iterable[str]) -> tuple[str, ...]:
+    """The arrays, of those named, that expressions read."""
+    read = {leaf.array.name for e in exprs for leaf in leaves_of(e)}
     return tuple(n for n in names if n in read)
 
 
