@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "load_draws": "sampling.resuming",
     "resume": "sampling.resuming",
     "until": "output.until",
+    "compare_models": "output.model_comparison",
     "predictive": "predict.predictive",
     "simulate": "predict.prior",
     "baselines": "predict",

@@ -61,6 +61,7 @@ from gibbsppl.language.potentials import Deterministic as Deterministic
 from gibbsppl.language.potentials import Potential as Potential
 from gibbsppl.language.tensors import Tensor as Tensor
 from gibbsppl.output.draws import Draws as Draws
+from gibbsppl.output.model_comparison import compare_models as compare_models
 from gibbsppl.output.until import until as until
 from gibbsppl.predict import baselines as baselines
 from gibbsppl.predict.predictive import predictive as predictive

@@ -61,7 +61,7 @@ def sampler():
 
 @pytest.fixture(scope="module")
 def draws(sampler):
-    return sampler.sample(5, warmup=1, chains=2, seed=1, progress=False)
+    return sampler.sample(15, warmup=1, chains=2, seed=1, progress=False)
 
 
 def in_model():
@@ -270,6 +270,7 @@ def of_runs(sampler, draws, path):
     averages = partial(sampler.conditional_averages, "mu")
     for name in (*short, "thin", "init", "backend"):
         yield f"averages {name}", lambda w, n=name: averages(**{**short, n: w})
+    yield from of_results(sampler, draws)
     yield "summary", draws.summary
     yield "max_rows", lambda w: draws.summary(max_rows=w)
     yield "only", draws.only
@@ -304,6 +305,35 @@ def of_runs(sampler, draws, path):
     yield "target_accept", lambda w: gp.RandomWalk(target_accept=w)
     yield "weights", lambda w: gp.compile(model, scan=gp.RandomScan({"mu": w}))
     yield "weights of", lambda w: gp.RandomScan({w if w.__hash__ else "x": 1.0})
+
+
+def of_results(sampler, draws):
+    """Calls of what is done with draws, one wrong argument each."""
+    known = sampler.log_likelihood(draws.with_groups())
+    for name in ("names", "new", "seed", "censored", "limit_bytes"):
+        yield f"simulate {name}", lambda w, n=name: sampler.simulate(draws, **{n: w})
+    yield "simulate new", lambda w: sampler.simulate(draws, new={"x": w})
+    yield "simulate draws", sampler.simulate
+    own = {"draws": draws}
+    for name in ("draws", "names", "limit_bytes"):
+        yield f"log_likelihood {name}", lambda w, n=name: sampler.log_likelihood(**{**own, n: w})
+    for name in ("draws", "log_likelihood", "posterior_predictive", "prior", "seed"):
+        yield f"groups {name}", lambda w, n=name: sampler.with_groups(**{**own, n: w})
+    yield "relabelled", lambda w: sampler.relabelled(w, "z")
+    yield "relabelled by", lambda w: sampler.relabelled(draws, w)
+    yield "quantiles", draws.quantiles
+    yield "quantiles at", lambda w: draws.quantiles("mu", w)
+    yield "interval", lambda w: draws.interval("mu", w)
+    yield "correlations", draws.correlations
+    yield "correlations most", lambda w: draws.correlations(most=w)
+    yield "probs", lambda w: draws.summary(probs=w)
+    yield "loo", known.loo
+    yield "waic", known.waic
+    yield "groups by hand", lambda w: draws.with_groups(prior=w)
+    yield "groups", lambda w: gp.Draws({"x": np.zeros((1, 4))}, groups={"prior": w})
+    yield "compare_models", gp.compare_models
+    yield "compare_models of", lambda w: gp.compare_models({"a": w})
+    yield "compare_models by", lambda w: gp.compare_models({"a": known}, method=w)
 
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)

@@ -59,7 +59,7 @@ class Lagged:
 
         def given(value: float) -> Floats:
             """The draws where all that is read of what is not drawn yet has a value."""
-            array = np.array(values[name])
+            array = np.array(values[name], order="C")  # (so that it is changed, not a copy)
             array.reshape(-1)[self.at[is_free]] = value
             return np.asarray(draw(self.statement, {**values, name: array}), dtype=float).ravel()
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gibbsppl.arguments import BY_NAME, COUNT, OFTEN, POSITIVE, Kind, is_name, shown
+from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, OFTEN, POSITIVE, Kind, is_name, shown
 from gibbsppl.errors import RunError
-from gibbsppl.output.groups import Draws
+from gibbsppl.output.groups import Draws, check_groups
 from gibbsppl.output.thinning import most_often
 
 RESERVED_DIMS = ("chain", "draw")
@@ -48,8 +48,13 @@ NAMED = Kind(
     lambda value: BY_NAME.fits(value) and all(map(_is_named, value.values())),
     "a dict from names to the names of dims with an array",
 )
+GROUPS = Kind(
+    lambda value: BY_NAME.fits(value) and all(map(DRAWS.fits, value.values())),
+    "a dict from names of groups to draws",
+)
 FIELDS = {
     **dict.fromkeys(("values", "coords", "sample_stats", "attributes", "monitored"), BY_NAME),
+    "groups": GROUPS,
     "every": OFTEN,
     "dims": DIMS, "observed_data": NAMED, "constant_data": NAMED,
 }
@@ -83,6 +88,7 @@ def check(draws: Draws) -> None:
     for name, array in draws.sample_stats.items():
         if not isinstance(array, np.ndarray) or array.shape != size:
             raise RunError(f"{name}: found {shown(array)}, expected one for each draw: {size}.")
+    check_groups(draws)
     for name, (dims, array) in (*draws.observed_data.items(), *draws.constant_data.items()):
         _check_dims(name, dims, array.shape, sizes)
 

@@ -17,7 +17,7 @@ array([ True,  True])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, wraps
 from statistics import NormalDist
 from typing import Any, Concatenate, ParamSpec
@@ -30,10 +30,9 @@ Array = NDArray[np.float64]
 Measure = Callable[[Array], Array]
 P = ParamSpec("P")
 
-COLUMNS = (
-    *("mean", "sd", "2.5%", "50%", "97.5%"),
-    *("mcse_mean", "ess_bulk", "ess_tail", "r_hat"),
-)
+# The probabilities of quantiles, by default, and the columns after them.
+PROBS = (0.025, 0.5, 0.975)
+RELIABILITY = ("mcse_mean", "ess_bulk", "ess_tail", "r_hat")
 
 _FEWEST_DRAWS = 4
 _NUMBERS_AT_ONCE = 1 << 22  # of one temporary array: 32 MiB
@@ -151,29 +150,39 @@ def mcse_quantile(x: Array, probability: float) -> Array:
     return half_width
 
 
-def measures(draws: ArrayLike) -> dict[str, Array]:
+def columns_of(probs: Sequence[float] = PROBS) -> tuple[str, ...]:
+    """The columns of a summary: mean, sd, quantiles, and how far these can be trusted.
+
+    >>> columns_of([0.05, 0.995])[:4]
+    ('mean', 'sd', '5%', '99.5%')
+    """
+    return ("mean", "sd", *(f"{100 * p:.10g}%" for p in probs), *RELIABILITY)
+
+
+def measures(draws: ArrayLike, probs: Sequence[float] = PROBS) -> dict[str, Array]:
     """The measures of a variable in a summary, by column, each with the variable's shape.
 
     >>> measures(np.ones((2, 10, 3)))["ess_bulk"]
     array([20., 20., 20.])
     """
     x = np.asarray(draws)
-    table = np.full((len(COLUMNS), *x.shape[2:]), np.nan)
-    by_row = table.reshape(len(COLUMNS), -1)
+    columns, last = columns_of(probs), -len(RELIABILITY)
+    table = np.full((len(columns), *x.shape[2:]), np.nan)
+    by_row = table.reshape(len(columns), -1)
     with np.errstate(all="ignore"):
         for rows, part in _parts(x):
             ordered = _ordered(part)
-            by_row[:5, rows] = _location_and_spread(part, ordered)
+            by_row[:last, rows] = _location_and_spread(part, ordered, probs)
             finite = np.isfinite(part).all(axis=(1, 2))
             if x.shape[1] >= _FEWEST_DRAWS and finite.any():
-                by_row[5:, rows][:, finite] = _reliability(part[finite], ordered[finite])
-    return dict(zip(COLUMNS, table, strict=True))
+                by_row[last:, rows][:, finite] = _reliability(part[finite], ordered[finite])
+    return dict(zip(columns, table, strict=True))
 
 
-def _location_and_spread(x: Array, ordered: Array) -> Array:
-    """The first five columns."""
+def _location_and_spread(x: Array, ordered: Array, probs: Sequence[float]) -> Array:
+    """The columns but for the last four."""
     spread = _sd(x) if x[0].size > 1 else np.full(len(x), np.nan)
-    quantiles = (_quantile(ordered, p) for p in (0.025, 0.5, 0.975))
+    quantiles = (_quantile(ordered, p) for p in probs)
     return np.stack([_mean(x), spread, *quantiles])
 
 

@@ -18,7 +18,7 @@ theta (school: 2)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -37,9 +37,13 @@ from gibbsppl.arguments import (
 from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
 from gibbsppl.output.checked import FIELDS, check
+from gibbsppl.output.diagnostics import PROBS
 from gibbsppl.output.ends import Ends
+from gibbsppl.output.estimates import OF_ESTIMATES, SHARES, Estimating
+from gibbsppl.output.groups import EACH_DRAW
+from gibbsppl.output.labels import Labeller, labelled
 from gibbsppl.output.monitored import AllMonitored
-from gibbsppl.output.summary import Summary, block_of, told_apart
+from gibbsppl.output.summary import Block, Summary, block_of, told_apart
 from gibbsppl.output.thinning import Every, all_at_once, most_often, rarer
 
 if TYPE_CHECKING:
@@ -62,12 +66,13 @@ STATISTICS = {
     thinned={"every": COUNT},
     together={"names": NAMES.or_none()},
     starts={"chains": COUNT},
-    summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
+    summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none(), "probs": SHARES},
     save={"path": PATH},
     save_coda={"prefix": PATH},
+    **OF_ESTIMATES,
 )
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Draws:
+class Draws(Estimating):
     """The draws of a run, by variable, with dimensions, coordinates, data and statistics.
 
     ``values``: arrays with axes (chain, draw, *dims); whole numbers may be of a small integer type,
@@ -79,7 +84,8 @@ class Draws:
     ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
     the seed, that say how the draws were made. ``ends``: where the chains have ended, for
     ``sampler.extend``; None where draws were chosen among those of a run. ``monitored``: statistics
-    of what a run was to monitor, by name, without draws.
+    of what a run was to monitor, by name, without draws. ``groups``: draws that belong to these, by
+    ArviZ's name of their group: ``log_likelihood``, ``posterior_predictive``, ``prior``...
     """
 
     values: Mapping[str, Array]
@@ -92,6 +98,7 @@ class Draws:
     ends: Ends | None = None
     monitored: AllMonitored = field(default_factory=AllMonitored)
     every: Every = field(default_factory=dict)
+    groups: Mapping[str, Draws] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check(self)
@@ -132,6 +139,7 @@ class Draws:
         lines = [title, *(self._described(name) for name in self.values)]
         lines += [f"{named(name, one.dims, one.shape)}, monitored"
                   for name, one in self.monitored.items()]  # fmt: skip
+        lines += [f"with {', '.join(self.groups)}"] if self.groups else []
         notes = self.until and f"ended by its rule, {self.until}", self.left_out, self.interrupted
         return "\n".join([*lines, *filter(None, notes)])
 
@@ -237,15 +245,27 @@ class Draws:
             sample_stats={name: array[row] for name, array in self.sample_stats.items()},
             attributes={**self.attributes, "thin": every * self.attributes.get("thin", 1)},
             ends=None,
+            groups={n: self._group_thinned(n, every) for n in self.groups},
         )
 
+    def _group_thinned(self, name: str, every: int) -> Draws:
+        """The draws of a group that belong to one draw in ``every``, if it has one for each."""
+        own = self.groups[name]
+        is_of_each = name in EACH_DRAW and own.draws == self.draws
+        return own.thinned(every) if is_of_each else own
+
     def summary(
-        self, names: str | Sequence[str] | None = None, *, max_rows: int | None = 10
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        max_rows: int | None = 10,
+        probs: Sequence[float] = PROBS,
     ) -> Summary:
         """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, as a table.
 
         ``names`` chooses variables. A variable with more than ``max_rows`` elements is shown by
-        its first and last ones; ``None`` shows all.
+        its first and last ones; ``None`` shows all. ``probs`` are the probabilities of the
+        quantiles. Elements that were observed are no parameters, and left out.
         """
         if max_rows is not None and max_rows < 1:
             raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
@@ -255,7 +275,7 @@ class Draws:
         points = self._means("points", chosen)
         paths = {n: (float(max(m)), float(max(lost[n]))) for n, m in points.items()}
         try:
-            blocks = tuple(block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
+            blocks = tuple(self._block(n, max_rows, probs) for n in chosen)
         except MemoryError as error:
             raise RunError(
                 "summary: found too little memory for all elements; the draws are left as they "
@@ -263,6 +283,12 @@ class Draws:
             ) from error
         told = self.attributes.get("tempered")
         return Summary(blocks, self.chains, self.draws, accepted, self.interrupted, told, paths)
+
+    def _block(self, name: str, max_rows: int | None, probs: Sequence[float]) -> Block:
+        """The rows of one variable in a summary."""
+        _, observed = self.observed_data.get(name, ((), None))
+        own, chosen = (self[name], self._labeller(name), max_rows), tuple(np.atleast_1d(probs))
+        return block_of(name, *own, probs=chosen, observed=observed)
 
     def _means(self, what: str, names: Iterable[str]) -> dict[str, list[float]]:
         """The means of a statistic of each move of some variables over the draws of each chain."""
@@ -278,15 +304,9 @@ class Draws:
                 found[moved] = [own.mean() for own in seen if own.size]
         return found
 
-    def _labeller(self, name: str) -> Callable[[tuple[int, ...]], str]:
+    def _labeller(self, name: str) -> Labeller:
         """From a position in the variable to its label, ``theta[Choate, 3]``."""
-        coords = [self.coords.get(dim) for dim in self.dims_of(name)]
-
-        def label(index: tuple[int, ...]) -> str:
-            texts = (str(i if c is None else c[i]) for i, c in zip(index, coords, strict=True))
-            return f"{name}[{', '.join(texts)}]" if index else name
-
-        return label
+        return labelled(name, self.dims_of(name), self.coords)
 
     def to_datatree(self) -> xr.DataTree:
         """The draws as an ``xarray.DataTree`` in ArviZ's layout, one group per kind of array."""
@@ -326,7 +346,9 @@ class Draws:
 
 def draws_in(path: str | PathLike[str]) -> Draws:
     """The draws in a netCDF file written by ``Draws.save``."""
-    return Draws(**_output().fields_of(path))
+    fields = _output().fields_of(path)
+    groups = {name: Draws(**own) for name, own in fields.pop("groups").items()}
+    return Draws(**fields, groups=groups)
 
 
 def _output() -> ModuleType:

@@ -23,6 +23,7 @@ from gibbsppl.output.groups import (
     ENDS,
     LIBRARY,
     MONITORED,
+    OTHERS,
     OURS,
     RARER,
     SAMPLED,
@@ -53,6 +54,16 @@ class Fields(TypedDict):
     ends: Ends | None
     monitored: AllMonitored
     every: Every
+    groups: Mapping[str, OtherFields]
+
+
+class OtherFields(TypedDict):
+    """The fields of draws that belong to others."""
+
+    values: Mapping[str, Array]
+    dims: Mapping[str, tuple[str, ...]]
+    coords: Mapping[str, Array]
+    attributes: Attributes
 
 
 # What the libraries below raise, each at a place of its own, where a file is not what it should be.
@@ -66,7 +77,10 @@ def to_datatree(draws: Draws) -> xr.DataTree:
 
 def _tree(draws: Draws, groups: Mapping[str, Group]) -> xr.DataTree:
     attributes = attributes_of(draws)
-    sets = {name: _dataset(group, attributes) for name, group in groups.items()}
+    sets = {
+        name: _dataset(group, attributes if group.attributes is None else group.attributes)
+        for name, group in groups.items()
+    }
     tree = xr.DataTree.from_dict(sets)
     tree.attrs = attributes
     return tree
@@ -104,23 +118,45 @@ def fields_of(path: str | PathLike[str]) -> Fields:
     library = tree.attrs.get("inference_library")
     if not (isinstance(library, str) and library == LIBRARY) or "posterior" not in tree:
         raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
-    groups = {name: _named(path, name, node) for name, node in tree.children.items()}
-    coords = {str(k): _labels(v) for node in tree.children.values() for k, v in node.coords.items()}
-    attributes = dict(tree.attrs)
+    nodes = {str(n): node for n, node in tree.children.items() if n not in OTHERS}
+    groups = {name: _named(path, name, node) for name, node in nodes.items()}
+    coords = {k: v for node in nodes.values() for k, v in _coords(node).items()}
     rates = {name: _rate(name) for name in groups}
     posterior = {n: a for g, rate in rates.items() if rate for n, a in groups[g].items()}
     return {
         "values": {name: value for name, (_, value) in posterior.items()},
         "dims": {name: dims[2:] for name, (dims, _) in posterior.items()},
-        "coords": {name: v for name, v in coords.items() if name not in SAMPLED},
+        "coords": coords,
         "observed_data": groups.get("observed_data", {}),
         "constant_data": groups.get("constant_data", {}),
         "sample_stats": {n: value for n, (_, value) in groups.get("sample_stats", {}).items()},
         "ends": Ends(content=groups[ENDS][ENDS][1].tobytes()) if ENDS in groups else None,
-        "attributes": {str(n): _from_file(v) for n, v in attributes.items() if n not in OURS},
+        "attributes": _attributes(tree),
         "monitored": _monitored(path, tree),
         "every": {n: rate for g, rate in rates.items() if rate > 1 for n in groups[g]},
+        "groups": {n: _other(path, n, tree.children[n]) for n in OTHERS if n in tree.children},
     }
+
+
+def _other(path: str | PathLike[str], name: str, node: xr.DataTree) -> OtherFields:
+    """The draws of another group."""
+    arrays = _named(path, name, node)
+    return {
+        "values": {n: value for n, (_, value) in arrays.items()},
+        "dims": {n: dims[2:] for n, (dims, _) in arrays.items()},
+        "coords": _coords(node),
+        "attributes": _attributes(node),
+    }
+
+
+def _coords(node: xr.DataTree) -> dict[str, Array]:
+    """The labels along dims."""
+    return {str(k): _labels(v) for k, v in node.coords.items() if k not in SAMPLED}
+
+
+def _attributes(node: xr.DataTree) -> dict[str, object]:
+    """The attributes, numbers as Python's own."""
+    return {str(n): _from_file(v) for n, v in node.attrs.items() if n not in OURS}
 
 
 def _rate(group: str) -> int:
@@ -187,7 +223,7 @@ def _wrong(group: str, name: object, dims: tuple[Hashable, ...], values: Array) 
     """The part of an array that cannot be in a group of draws or data; empty if nothing."""
     if not isinstance(name, str):
         return f"the name {name!r}, expected a text"
-    if (group in SAMPLED_GROUPS or _rate(group)) and dims[:2] != SAMPLED:
+    if (group in (*SAMPLED_GROUPS, *OTHERS) or _rate(group)) and dims[:2] != SAMPLED:
         return f"dims {dims}, expected {SAMPLED} and others after them"
     if group == SAMPLED_GROUPS[1] and dims != SAMPLED:
         return f"dims {dims}, expected {SAMPLED}"

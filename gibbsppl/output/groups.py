@@ -1,9 +1,10 @@
 """Groups of draws in ArviZ's layout: what a file or a tree of data sets holds, as plain arrays.
 
 Comes in: a ``Draws``. Goes out: groups ``posterior``, ``sample_stats``, ``observed_data`` and
-``constant_data``, each with its arrays and the labels along its dims, and within ``monitored`` one
-for each monitor. Variables that have one draw in 10, say, are in a group of their own,
-``posterior_every_10``: the arrays of a group have their draws together.
+``constant_data``, each with its arrays and the labels along its dims, those of other draws that
+belong to these, and within ``monitored`` one for each monitor. Variables that have one draw in 10,
+say, are in a group of their own, ``posterior_every_10``: the arrays of a group have their draws
+together.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 import gibbsppl
+from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named
 from gibbsppl.output.ends import Ends
 from gibbsppl.output.thinning import Every
@@ -41,6 +43,10 @@ class Statistics(Protocol):
     @property
     def labels(self) -> Mapping[str, Array]:
         """The labels along dims."""
+
+# Groups of other draws that belong to those of the posterior, each with all of its own.
+EACH_DRAW = ("log_likelihood", "posterior_predictive", "predictions")
+OTHERS = (*EACH_DRAW, "prior", "prior_predictive")
 
 # The group of a file, and its array, that says where the chains have ended.
 ENDS = "ends"
@@ -78,6 +84,10 @@ class Draws(Protocol):
         """Of how many draws one is kept, of variables that have not all."""
 
     @property
+    def groups(self) -> Mapping[str, Draws]:
+        """The draws that belong to these, by the name of their group."""
+
+    @property
     def attributes(self) -> Attributes:
         """How the draws were made."""
 
@@ -99,10 +109,14 @@ class Draws(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The arrays of one group, by name in a model, and the labels along each of their dims."""
+    """The arrays of one group, by name in a model, and the labels along each of their dims.
+
+    ``attributes`` are its own, where they are not those of the file.
+    """
 
     arrays: Mapping[str, Named]
     labels: Mapping[str, Array]
+    attributes: Attributes | None = None
 
     def key(self, name: str) -> str:
         """The name of an array in a file: like a dim's it gets a ``_``, as labels have that name.
@@ -132,10 +146,28 @@ def groups_of(draws: Draws) -> dict[str, Group]:
         kept = {**coords, "draw": numbers[every - 1 :: every]}
         found[f"{RARER}{every}"] = _group(arrays, kept)
     # (of predictions, dims have sizes of their own)
+    found |= {name: _other(own) for name, own in draws.groups.items()}
     return found | {
         f"{MONITORED}/{n}": _group(one.arrays, {"chain": chains, **one.labels})
         for n, one in draws.monitored.items()
     }
+
+
+def _other(draws: Draws) -> Group:
+    """The group of draws that belong to others."""
+    positions = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws)}
+    arrays = {n: (SAMPLED + draws.dims_of(n), v) for n, v in draws.values.items()}
+    return _group(arrays, {**positions, **draws.coords}, attributes_of(draws))
+
+
+def check_groups(draws: Draws) -> None:
+    """Raise unless the groups of draws are such as belong to these."""
+    for name in draws.groups:
+        if name not in OTHERS:
+            raise RunError(
+                f"groups: found {name!r}, expected names among {', '.join(OTHERS)}."
+                f"{did_you_mean(name, OTHERS)}"
+            )
 
 
 def groups_of_file(draws: Draws) -> dict[str, Group]:
@@ -147,9 +179,11 @@ def groups_of_file(draws: Draws) -> dict[str, Group]:
     return found
 
 
-def _group(arrays: Mapping[str, Named], coords: Mapping[str, Array]) -> Group:
+def _group(
+    arrays: Mapping[str, Named], coords: Mapping[str, Array], own: Attributes | None = None
+) -> Group:
     sizes = {d: n for dims, v in arrays.values() for d, n in zip(dims, v.shape, strict=True)}
-    return Group(arrays, {d: _saved(coords.get(d, np.arange(n))) for d, n in sizes.items()})
+    return Group(arrays, {d: _saved(coords.get(d, np.arange(n))) for d, n in sizes.items()}, own)
 
 
 def attributes_of(draws: Draws) -> dict[str, float | str | np.integer | np.floating]:

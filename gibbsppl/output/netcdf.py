@@ -38,7 +38,7 @@ def written(draws: Draws) -> memoryview | None:
         root.attrs.update(attributes)
         for name, group in groups.items():
             node = root.create_group(name)
-            node.attrs.update(attributes)
+            node.attrs.update(attributes if group.attributes is None else group.attributes)
             _write(node, group)
     return file.getbuffer()
 

@@ -11,14 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gibbsppl.arguments import NAME, methods_told
 from gibbsppl.errors import RunError, counted
 from gibbsppl.output.arrays import Array
-from gibbsppl.output.diagnostics import COLUMNS, measures, split_r_hat
+from gibbsppl.output.diagnostics import PROBS, RELIABILITY, columns_of, measures, split_r_hat
 from gibbsppl.runtime.draws import BELOW_ONE, HUGE, TINY
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HIGHEST_R_HAT = 1.01
 LOWEST_ESS_PER_CHAIN = 100
@@ -100,6 +104,12 @@ class Summary:
         """The table as plain dicts of floats."""
         return {label: dict(row) for label, row in self.rows.items()}
 
+    def to_dataframe(self) -> pd.DataFrame:
+        """The table as a pandas data frame: a row for each that is shown, by its label."""
+        import pandas as pd  # noqa: PLC0415  (slow to import)
+
+        return pd.DataFrame.from_dict(self.to_dict(), orient="index")
+
     def __repr__(self) -> str:
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
         notes = _notes(self)
@@ -111,42 +121,66 @@ def block_of(
     draws: Array,
     label: Callable[[tuple[int, ...]], str],
     max_rows: int | None,
+    *,
+    probs: Sequence[float] = PROBS,
+    observed: Array | None = None,
 ) -> Block:
     """The summary of one variable, of at most ``max_rows`` of its elements.
+
+    Where others are missing, elements that are ``observed`` are no parameters, and left out.
 
     >>> block = block_of("x", np.zeros((2, 10, 99)), lambda index: f"x[{index[0]}]", max_rows=3)
     >>> list(block.rows), block.hidden
     (['x[0]', 'x[1]', 'x[98]'], 96)
     """
-    shape, size = draws.shape[2:], math.prod(draws.shape[2:])
-    flat = draws.reshape(*draws.shape[:2], size)
+    shape = draws.shape[2:]
+    flat = draws.reshape(*draws.shape[:2], math.prod(shape))
+    latent = latent_of(shape, observed)
+    if len(latent) < flat.shape[2]:
+        flat = flat[..., latent]
+    size = len(latent)
     all_shown = max_rows is None or size <= max_rows
     head, tail = (size, 0) if all_shown else ((max_rows + 1) // 2, max_rows // 2)  # type: ignore[operator]
     shown = [*range(head), *range(size - tail, size)]
-    columns = measures(flat[..., shown])
-    places = tuple(tuple(map(int, np.unravel_index(i, shape))) for i in shown)
+    columns = measures(flat[..., shown], probs)
+    places = tuple(place_in(shape, i) for i in latent[shown])
     labels = told_apart([(label(p), p) for p in places])
     rows = {
-        text: {column: float(columns[column][k]) for column in COLUMNS}
+        text: {column: float(found[k]) for column, found in columns.items()}
         for k, text in enumerate(labels)
     }
     hidden_r_hat = _largest(split_r_hat(flat[..., head : size - tail]))
-    return Block(name, rows, size, head, hidden_r_hat, places, _kept(flat, shape, label))
+    kept = _kept(flat, lambda i: label(place_in(shape, latent[i])))
+    return Block(name, rows, size, head, hidden_r_hat, places, kept)
 
 
-def _kept(
-    flat: Array, shape: tuple[int, ...], label: Callable[[Place], str]
-) -> tuple[str, float]:
+def latent_of(shape: Place, observed: Array | None) -> Array:
+    """The numbers of the elements of a variable that are not observed; all where all are.
+
+    >>> latent_of((3,), np.array([1.0, np.nan, 2.0]))
+    array([1])
+    """
+    if observed is not None and observed.dtype.kind == "f" and np.isnan(observed).any():
+        return np.flatnonzero(np.isnan(observed))
+    return np.arange(math.prod(shape))
+
+
+def place_in(shape: Place, number: int) -> Place:
+    """The position of an element, by its number."""
+    return tuple(map(int, np.unravel_index(number, shape)))
+
+
+def _kept(flat: Array, label: Callable[[int], str]) -> tuple[str, float]:
     """The element with the largest share of draws at last numbers, and the share.
 
-    >>> _kept(np.array([[[0.2, BELOW_ONE], [0.3, 0.7]]]), (2,), lambda index: f"x[{index[0]}]")
+    >>> _kept(np.array([[[0.2, BELOW_ONE], [0.3, 0.7]]]), lambda number: f"x[{number}]")
     ('x[1]', 0.5)
     """
     if not flat.size or flat.dtype.kind != "f":
         return "", 0.0
     shares = sum(np.mean(flat == number, axis=(0, 1)) for number in LAST_NUMBERS)
     most = int(np.argmax(shares))
-    return label(tuple(map(int, np.unravel_index(most, shape)))), float(shares[most])
+    return label(most), float(shares[most])
 
 
 def told_apart(labelled: Sequence[tuple[str, Place]]) -> list[str]:
@@ -182,7 +216,8 @@ def _table(blocks: Sequence[Block]) -> list[str]:
     labels = [label for block in blocks for label in block.rows]
     gaps = {_place(blocks, k): block for k, block in enumerate(blocks) if block.hidden}
     cells = [_cells(row) for block in blocks for row in block.rows.values()]
-    columns = [_aligned([row[k] for row in cells], name) for k, name in enumerate(COLUMNS)]
+    names = next((tuple(row) for b in blocks for row in b.rows.values()), columns_of())
+    columns = [_aligned([row[k] for row in cells], name) for k, name in enumerate(names)]
     width = max([0, *map(len, labels), *(len(_gap(b)) for b in gaps.values())])
     lines = [" " * width + "".join("  " + column[0] for column in columns)]
     for k in range(len(labels) + 1):
@@ -204,15 +239,20 @@ def _gap(block: Block) -> str:
 
 def _cells(row: Row) -> list[str]:
     """A row as text: as many digits as its sd and its Monte Carlo error can bear."""
-    shown = [_located(row[c], row) for c in COLUMNS[:5]]
+    shown = [_located(row[c], row) for c in _located_columns(row)]
     sizes = [_rounded(row[c], 0) for c in ("ess_bulk", "ess_tail")]
     return [*shown, _error(row["mcse_mean"]), *sizes, _rounded(row["r_hat"], 3)]
+
+
+def _located_columns(row: Row) -> tuple[str, ...]:
+    """The mean, the sd and the quantiles."""
+    return tuple(row)[: -len(RELIABILITY)]
 
 
 def _located(value: float, row: Row) -> str:
     """A mean or quantile, to three significant digits of the sd."""
     scale = row["sd"] if row["sd"] > 0 else abs(row["mean"])
-    largest = max(abs(row[c]) for c in COLUMNS[:5])
+    largest = max(abs(row[c]) for c in _located_columns(row))
     if not (math.isfinite(largest) and scale > 0):
         return f"{value:.3g}"
     decimals = 2 - math.floor(math.log10(scale))
@@ -259,8 +299,8 @@ def _notes(summary: Summary) -> list[str]:
         notes.append(
             f"R-hat is above {HIGHEST_R_HAT} in {len(high)} of {len(rows)} rows (worst: {worst}, "
             f"{high[worst]:.3f}): the chains do not agree yet. Raise warmup= and draws=; if that "
-            "does not help, see docs/sampling.md (of components that can be exchanged, compare "
-            "what their labels leave alone)."
+            "does not help, see docs/sampling.md (components that can be exchanged are "
+            "numbered alike by sampler.relabelled)."
         )
     lowest = LOWEST_ESS_PER_CHAIN * summary.chains
     sizes = {k: min(row["ess_bulk"], row["ess_tail"]) for k, row in rows.items()}

@@ -17,7 +17,7 @@ from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.model.density import regions
-from gibbsppl.model.graph import Constant, Graph, Potential, Statement
+from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement
 
 DRAW = Dim("draw of all~")
 # The largest number of values of one expression that are held at a time: 32 MB.
@@ -42,6 +42,15 @@ def along_draws(graph: Graph, names: Collection[str], size: int) -> Graph:
         constants=tuple(_constant_along(c, names, along) for c in graph.constants),
         potentials=tuple(_potential_along(p, names, along) for p in graph.potentials),
     )
+
+
+def computed_along(graph: Graph, names: Collection[str]) -> tuple[Deterministic, ...]:
+    """The quantities computed of the arrays named, with one more dimension, last."""
+    found, own = [], {*names}
+    for one in graph.deterministics:
+        found.append(replace(one, dims=(*one.dims, DRAW), value=_stacked(one.value, own)))
+        own.add(one.name)
+    return tuple(found)
 
 
 def _statement_along(statement: Statement, names: Collection[str], along: Range) -> Statement:
@@ -91,6 +100,9 @@ def draws_at_once(graph: Graph) -> int:
     sizes, largest = graph.sizes, 1
     for statement in graph.statements:
         region = math.prod(map(len, regions(statement, sizes)))
+        # (of labels, each value is drawn from probabilities along a dim of their own)
+        chosen = {*statement.event} - {r.dim for r in regions(statement, sizes)}
+        largest = max(largest, region * math.prod(sizes[d] for d in chosen))
         for _, argument in statement.arguments:
             summed = {d for b in argument.atoms(Binder) for d in b.bound}
             inner = math.prod(sizes[Dim(root_of(d))] for d in summed)

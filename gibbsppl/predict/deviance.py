@@ -32,10 +32,11 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array, Dim, Leaf, leaves_of
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays
 from gibbsppl.errors import ModelError, RunError
-from gibbsppl.model.density import log_density
-from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.model.density import free_elements, log_density
+from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.forward import drawn, fill
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.operations import Bools
 from gibbsppl.output.arrays import for_arithmetic
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.output.draws import Draws
@@ -80,22 +81,23 @@ class Dic:
 def needed(graph: Graph) -> tuple[str, ...]:
     """The latent arrays that the observations read."""
     latent = set(graph.drawn)
-    read = {x.array.name for f in _seen(graph) for x in leaves_of(f.log_density)}
+    read = {x.array.name for f in seen_statements(graph) for x in leaves_of(f.log_density)}
     return tuple(n for n in graph.variables if n in latent & read)
 
 
 def deviance(graph: Graph, data: Values, draws: Draws) -> Floats:
     """The deviance of each draw, with axes (chain, draw)."""
-    draws = draws.together(_names_needed(graph, draws) or None)
-    seen, count = _seen(graph), draws.chains * draws.draws
+    draws = draws.together(names_needed(graph, draws) or None)
+    seen, count = seen_statements(graph), draws.chains * draws.draws
     in_loops = _in_loops(graph, [s for s in seen if s.known == 1], data, draws)
     found = np.zeros(count)
     if in_loops.in_loops:
         found += _one_by_one(in_loops, data, draws)
     left = {s.name for s in seen} - in_loops.in_loops.keys()
-    for chunk, rows, given, _ in _chunks(graph, draws) if left else ():
-        rest = (f for f in _seen(chunk) if f.name in left)
-        found[rows] += sum(_seen_density(chunk, f, {**data, **given}) for f in rest)
+    for chunk, rows, given, _ in chunks(graph, draws) if left else ():
+        rest = (f for f in seen_statements(chunk) if f.name in left)
+        values = {**data, **given}
+        found[rows] += sum(_total(chunk, f, seen_density(chunk, f, values), values) for f in rest)
     return -2 * found.reshape(draws.chains, draws.draws)
 
 
@@ -109,7 +111,7 @@ def _in_loops(graph: Graph, seen: Sequence[Statement], data: Values, draws: Draw
 def _one_by_one(densities: LogDensities, data: Values, draws: Draws) -> Floats:
     """The log density of the factors that are in loops, draw by draw."""
     factors = [f for f in densities.graph.factors if f.name in densities.in_loops]
-    arrays = {n: draws.stacked(n) for n in _names_needed(densities.graph, draws)}
+    arrays = {n: draws.stacked(n) for n in names_needed(densities.graph, draws)}
     found = np.empty(draws.chains * draws.draws)
     for row in range(len(found)):
         values = {**data, **{n: for_arithmetic(a[row]) for n, a in arrays.items()}}
@@ -122,7 +124,7 @@ def with_deviance(graph: Graph, data: Values, draws: Draws) -> Draws:
     if DEVIANCE in draws:
         raise RunError(f"{DEVIANCE}: found a variable of this name; give it another one.")
     found = {**draws.values, DEVIANCE: deviance(graph, data, draws)}
-    rate = all_at_once(draws.every, _names_needed(graph, draws))
+    rate = all_at_once(draws.every, names_needed(graph, draws))
     every = draws.every if rate == 1 else {**draws.every, DEVIANCE: rate}
     # (a longer run would not have it)
     return replace(draws, values=found, every=every, ends=None)
@@ -132,13 +134,13 @@ def dic(graph: Graph, data: Values, draws: Draws, *, seed: int = 0) -> Dic:
     """The deviance information criterion of draws of at least two chains."""
     if draws.chains < 2:
         raise RunError("dic: found one chain, expected at least two: the penalty compares them.")
-    draws = draws.together(_names_needed(graph, draws) or None)
+    draws = draws.together(names_needed(graph, draws) or None)
     deviances = deviance(graph, data, draws)
     rng = np.random.default_rng(seed)
     gaps = []
-    for chunk, _, given, others in _chunks(graph, draws):
+    for chunk, _, given, others in chunks(graph, draws):
         here, there = {**data, **given}, {**data, **others}
-        gaps.append(sum(_gap(rng, chunk, f, here, there) for f in _seen(chunk)))
+        gaps.append(sum(_gap(rng, chunk, f, here, there) for f in seen_statements(chunk)))
     penalties = np.concatenate(gaps).reshape(draws.chains, draws.draws)
     return Dic(
         mean=float(deviances.mean()),
@@ -148,7 +150,7 @@ def dic(graph: Graph, data: Values, draws: Draws, *, seed: int = 0) -> Dic:
     )
 
 
-def _seen(graph: Graph) -> list[Statement]:
+def seen_statements(graph: Graph) -> list[Statement]:
     """The statements of what is observed."""
     seen = [s for s in graph.statements if s.known != 0]
     if not seen:
@@ -161,7 +163,7 @@ def _seen(graph: Graph) -> list[Statement]:
     return seen
 
 
-def _names_needed(graph: Graph, draws: Draws) -> tuple[str, ...]:
+def names_needed(graph: Graph, draws: Draws) -> tuple[str, ...]:
     """The latent arrays that the observations read; an error for one that draws do not have."""
     names = needed(graph)
     for name in names:
@@ -173,11 +175,11 @@ def _names_needed(graph: Graph, draws: Draws) -> tuple[str, ...]:
     return names
 
 
-def _chunks(
+def chunks(
     graph: Graph, draws: Draws
 ) -> Iterator[tuple[Graph, Ints, Mapping[str, Floats], Mapping[str, Floats]]]:
     """Some draws at a time: a graph with one more dim, their rows, and those of the next chain."""
-    names = _names_needed(graph, draws)
+    names = names_needed(graph, draws)
     count, step = draws.chains * draws.draws, draws_at_once(graph)
     for start in range(0, count, step):
         size = min(step, count - start)
@@ -195,17 +197,28 @@ def _chunks(
         )
 
 
-def _seen_density(graph: Graph, statement: Statement, values: Values) -> Floats:
-    """The log density of what is observed, by draw."""
-    found = log_density(replace(statement, known=sp.S.One), values, graph.sizes)
-    return _total(graph, statement, found, values)
+def seen_density(graph: Graph, statement: Statement, values: Values) -> Floats:
+    """The log density at each position of a statement, for each draw, the last axis."""
+    return log_density(replace(statement, known=sp.S.One), values, graph.sizes)
+
+
+def is_seen(graph: Graph, statement: Statement, values: Values) -> Bools:
+    """Where a statement's values are observed; `RunError` if a vector is observed in part."""
+    free = free_elements(statement, values, graph.sizes)
+    entries = tuple(range(len(statement.over), free.ndim))
+    if not (free.all(axis=entries) == free.any(axis=entries)).all():
+        raise RunError(
+            f"{statement.name}: found vectors of which some entries are missing, whose density is "
+            "an integral over these; leave it out, or declare its entries as variables of one "
+            "number each."
+        )
+    return np.asarray(~free.any(axis=entries))
 
 
 def _total(graph: Graph, statement: Statement, found: Floats, values: Values) -> Floats:
     """The sum over all that is observed; draws are the last axis of a statement."""
     if statement.known != 1:
-        known = evaluate(statement.known, statement.over, values, graph.sizes) != 0
-        found = np.where(known, found, 0.0)
+        found = np.where(is_seen(graph, statement, values), found, 0.0)
     return np.asarray(found.sum(axis=tuple(range(found.ndim - 1))))
 
 

@@ -107,10 +107,111 @@ class Predicting:
     def predict(
         self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
     ) -> Prediction:
-        """Posterior predictive mean and variance, noise included, at ``new`` data, by name."""
+        """Posterior predictive mean and variance, noise included, at ``new`` data, by name.
+
+        Along a dim whose positions have an order, as elements read others at a lag, new positions
+        follow the last one: ``new={"time": 12}``. `simulate` has draws in place of moments.
+        """
         from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
 
         return predicted(self.graph, self.data, draws, new, name)
+
+    def simulate(
+        self,
+        draws: Draws,
+        names: Names = None,
+        *,
+        new: Mapping[str, GivenArray] | None = None,
+        seed: int | None = None,
+        censored: bool = True,
+        limit_bytes: int = 4 << 30,
+    ) -> Draws:
+        """Posterior predictive draws: observed variables simulated anew, given each draw.
+
+        ``names`` chooses among the observed variables, by default all, and computed quantities
+        (`gp.Deterministic`), to have these at new data. They are simulated together:
+        one that depends on another is given what was simulated of it; those that are not named
+        stay as they were observed. ``new`` is data at new positions, as in `predict`, which has the
+        exact mean and variance. The draws have the shapes, dims and labels of the variables;
+        ``simulate(...).quantiles("y", [0.05, 0.95])`` are predictive intervals. Censored values are
+        simulated as they would be seen, or, with ``censored=False``, as they are. ``seed``: without
+        one, it follows from that of the draws. Above ``limit_bytes`` it is refused. Raises
+        `RunError` where draws lack what the variables depend on, and for ``new`` that does not fit.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(coords={"day": 3}) as model:
+        ...     rate = gp.Gamma("rate", 2, rate=1)
+        ...     calls = gp.Poisson("calls", rate, dims="day", observed=[3, 1, 2])
+        >>> sampler = gp.compile(model)
+        >>> draws = sampler.sample(100, chains=2, seed=1, progress=False)
+        >>> sampler.simulate(draws, new={"day": 7})
+        2 chains, 100 draws each
+        calls (day: 7)
+        """
+        from gibbsppl.predict.simulated import simulated  # noqa: PLC0415  (only when asked for)
+
+        own = self.graph, self.data, draws, names, new
+        return simulated(*own, seed=seed, censored=censored, limit_bytes=limit_bytes)
+
+    def log_likelihood(
+        self, draws: Draws, names: Names = None, *, limit_bytes: int = 4 << 30
+    ) -> Draws:
+        """The draws with the log likelihood of each observation, for ``loo`` and ``waic``.
+
+        ``draws.groups["log_likelihood"]`` has it, with axes (chain, draw) and the dims of the
+        observed variables, by default of all: the log density of each observation given all else
+        of a draw, constants included. A vector that is drawn as one is one observation; of a
+        variable that is observed in part there are those that are, along a dim
+        ``<name>_observed``. Above ``limit_bytes`` it is refused. Raises `RunError` for names of
+        other variables, and for draws without what the observations depend on.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> sampler = gp.compile(coin)
+        >>> draws = sampler.sample(100, chains=2, seed=1, progress=False)
+        >>> sampler.log_likelihood(draws).groups["log_likelihood"]["heads"].shape
+        (2, 100)
+        """
+        from gibbsppl.predict.pointwise import (  # noqa: PLC0415  (only when asked for)
+            log_likelihoods,
+            with_log_likelihoods,
+        )
+
+        own = self.graph, self.data, draws, names
+        return with_log_likelihoods(draws, log_likelihoods(*own, limit_bytes=limit_bytes))
+
+    def with_groups(
+        self,
+        draws: Draws,
+        *,
+        log_likelihood: bool | str | Sequence[str] = False,
+        posterior_predictive: bool | str | Sequence[str] = False,
+        prior: bool | int = False,
+        seed: int | None = None,
+    ) -> Draws:
+        """The draws with groups of other draws, for ``to_datatree``, plots of ArviZ, and files.
+
+        ``log_likelihood`` and ``posterior_predictive`` are those of `log_likelihood` and
+        `simulate`, of all observed variables, or of those that are named. ``prior`` is a number of
+        draws from the prior, 500 if it is True: ``prior`` has the parameters, ``prior_predictive``
+        the observed variables. ``seed`` is for what is simulated. Raises `RunError` as these do,
+        and `ModelError` for a prior that cannot be simulated, such as a flat one.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="coin") as coin:
+        ...     p = gp.Beta("p", 1, 1)
+        ...     heads = gp.Binomial("heads", 10, p, observed=7)
+        >>> sampler = gp.compile(coin)
+        >>> draws = sampler.sample(100, chains=2, seed=1, progress=False)
+        >>> list(sampler.with_groups(draws, log_likelihood=True, prior=100).groups)
+        ['log_likelihood', 'prior', 'prior_predictive']
+        """
+        from gibbsppl.predict.groups import groups_for  # noqa: PLC0415  (only when asked for)
+
+        asked = (log_likelihood, posterior_predictive, prior)
+        return draws.with_groups(**groups_for(self.graph, self.data, draws, *asked, seed))
 
     def deviance(self, draws: Draws) -> Draws:
         """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
@@ -148,6 +249,39 @@ class Predicting:
     ) -> Draws:
         """For each draw, the probabilities of labels given all other variables, along a new dim."""
         return self._conditionals.of(draws, names, "probabilities")
+
+    def relabelled(self, draws: Draws, labels: str) -> Draws:
+        """The draws with components that can be exchanged numbered alike in all of them.
+
+        A posterior of exchangeable components, of a mixture say, is the same whatever their
+        numbers are, which draws change now and then: means of one number say nothing. Here the
+        components of each draw are put in the order by which the probabilities of the ``labels``
+        differ least from their means over all draws (Stephens, 2000): all arrays along the
+        components, and the labels themselves. Draws have all latent variables (``keep=``).
+        ``attributes["relabelled"]`` tells in how many draws the order was changed. Raises
+        `RunError` where components cannot be exchanged, as the log density shows at some draws,
+        and for draws without a variable.
+
+        >>> import gibbsppl as gp
+        >>> import numpy as np
+        >>> with gp.Model(coords={"i": 6, "k": 2}) as mixture:
+        ...     mu = gp.Normal("mu", 0, sigma=9, dims="k")
+        ...     z = gp.Categorical("z", 1 / 2, dims="i", event="k")
+        ...     y = gp.Normal("y", mu[z], sigma=1, dims="i", observed=[-3, -2, -3, 2, 3, 2])
+        >>> sampler = gp.compile(mixture)
+        >>> draws = sampler.sample(200, seed=1, keep=["mu", "z"], progress=False)
+        >>> means = sampler.relabelled(draws, "z")["mu"].mean(axis=(0, 1))
+        >>> print(np.sort(means).round())
+        [-3.  2.]
+        """
+        from gibbsppl.predict.relabelled import (  # noqa: PLC0415  (only when asked for)
+            components_of,
+            relabelled,
+        )
+
+        components_of(self.graph, labels)
+        probabilities = self.conditional_probabilities(draws, labels)[labels]
+        return relabelled(self.graph, self.data, draws, labels, probabilities)
 
     @property
     def _conditionals(self) -> Conditionals:

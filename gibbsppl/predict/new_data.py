@@ -1,78 +1,139 @@
 """The question of a prediction: the part of a model needed for predictions at new data.
 
 Comes in: a graph with its data, and new values of some arrays. Goes out: a ``Question``: the
-statements of the predicted variable and of all variables to be drawn anew, with the sizes and the
+statements of what is predicted and of all variables to be drawn anew, with the sizes and the
 data of the new positions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, leaves_of, mentions
+from gibbsppl.algebra.expressions import Dim, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.recursions import Recursion
 from gibbsppl.arguments import GivenArray, shown
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.model.alignment import Seen, aligned, check_order, with_axes
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.output.arrays import Array
+from gibbsppl.predict.question import Question
+from gibbsppl.predict.series import (
+    carried_on,
+    ordered_dims,
+    read_before,
+    read_of,
+)
 
 Sizes = dict[Dim, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A prediction to be made.
-
-    ``graph`` has the statements of ``name`` and of ``redrawn``, sizes as they are at the new data.
-    ``kept`` names the latent variables whose draws are used, ``redrawn`` those that live along
-    ``new_dims`` and so have no draws.
-    """
-
-    name: str
-    graph: Graph
-    data: Values
-    new_dims: frozenset[Dim]
-    kept: tuple[str, ...]
-    redrawn: tuple[str, ...]
 
 
 def question_of(
     graph: Graph, data: Values, new: Mapping[str, GivenArray], name: str | None
 ) -> Question:
-    """The question that a user asks with ``new``, or a `RunError` that names the mistake."""
+    """The question of one variable, which has a mean, or a `RunError` that names the mistake."""
     target = _observed(graph, name)
+    if graph.variables[target].of is not None:
+        raise RunError(f"{target}: its values are labels, which have no mean; predict a number.")
+    return question_about(uncensored(graph), data, new, (target,))
+
+
+def uncensored(graph: Graph) -> Graph:
+    """The graph of the values themselves, whatever would be seen of them."""
+    return replace(graph, statements=tuple(replace(s, censored=()) for s in graph.statements))
+
+
+def question_about(
+    graph: Graph, data: Values, new: Mapping[str, GivenArray], targets: tuple[str, ...]
+) -> Question:
+    """The question that a user asks with ``new``, or a `RunError` that names the mistake."""
     given = {n: _with_axes(graph, n, a) for n, a in new.items() if n in graph.variables}
     arrays = {n: _array(graph.variables[n], a) for n, a in given.items()}
     counts = {Dim(n): _count(n, c) for n, c in new.items() if n not in graph.variables}
-    _check_names(graph, target, arrays, counts)
+    _check_names(graph, targets, arrays, counts)
     sizes = _sizes(graph, arrays, counts)
-    new_dims = _new_dims(graph, target, arrays, counts, sizes)
+    new_dims = _new_dims(graph, targets, arrays, counts, sizes)
     arrays = _in_order(graph, given, new_dims)
-    reach = _reach(graph, target, new_dims, arrays)
-    _check_reach(graph, target, reach, new_dims, arrays)
-    _check_indices(graph, arrays, {**graph.sizes, **sizes})
-    needed = (*reach.redrawn, target)
-    statements = (s for s in graph.statements if s.target.array.name in needed)
+    reach = _reach(graph, targets, new_dims, arrays)
+    _check_reach(graph, targets, reach, new_dims, arrays)
+    needed = (*reach.redrawn, *targets)
+    statements = [s for s in graph.statements if s.target.array.name in needed]
+    _check_computed(graph, targets, new_dims)
+    series = _series(graph, statements, new_dims)
+    sizes = {**graph.sizes, **sizes}
+    if series is not None:
+        arrays = {n: _after(graph, data, n, a, series) for n, a in arrays.items()}
+        own, more = statements, sizes[series]
+        statements = [*carried_on(graph, own, series, more)]
+        sizes[series] += graph.sizes[series]
+    else:
+        statements = [_resized(s, new_dims, sizes) for s in statements]
+    _check_indices(graph, arrays, sizes)
     part = replace(
         graph,
-        sizes={**graph.sizes, **sizes},
-        labels={n: own for n, own in graph.labels.items() if Dim(n) not in sizes},
-        statements=tuple(_resized(graph, s, new_dims, sizes) for s in statements),
+        sizes=sizes,
+        labels={n: own for n, own in graph.labels.items() if Dim(n) not in new_dims},
+        statements=tuple(statements),
         potentials=(),
         constants=tuple(c for c in graph.constants if c.target.array.name in needed),
+        deterministics=tuple(d for d in graph.deterministics if d.name in targets),
     )
     values = {n: a for n, a in data.items() if n not in needed} | arrays
-    return Question(target, part, values, new_dims, reach.kept, reach.redrawn)
+    question = Question(targets, part, values, new_dims, reach.kept, reach.redrawn)
+    if series is None:
+        return question
+    computed = [d.value for d in part.deterministics]
+    carried = read_before([*(e for s in statements for e in read_of(s)), *computed], needed)
+    latent = set(graph.drawn)
+    before = {n: data[n] for n in carried if n not in latent}
+    start = graph.sizes[series]
+    return replace(question, series=series, start=start, carried=carried, before=before)
+
+
+def _check_computed(graph: Graph, targets: tuple[str, ...], new_dims: frozenset[Dim]) -> None:
+    """Raise for quantities whose elements at new positions follow from others of their own."""
+    for one in graph.deterministics:
+        if one.name in targets and one.value.has(Recursion) and new_dims:
+            raise RunError(
+                f"{one.name}: it is computed from its own elements, or of what is, so that it has "
+                f"none at new positions along {_listed(new_dims)}; name others."
+            )
+
+
+def _series(
+    graph: Graph, statements: Sequence[Statement], new_dims: frozenset[Dim]
+) -> Dim | None:
+    """The dim along which series are carried on, if the new positions have an order."""
+    found = ordered_dims(graph, statements, new_dims)
+    if len(new_dims) > 1 and found:
+        (dim, name), *_ = found.items()
+        raise RunError(
+            f"{name}: its positions along {dim.name!r} have an order, so that new ones carry it "
+            f"on, but those along {_listed(new_dims - {dim})} are new too; give one of both."
+        )
+    return next(iter(found), None)
+
+
+def _after(graph: Graph, data: Values, name: str, array: Array, series: Dim) -> Array:
+    """The new values of data after those before, if the data are along the series."""
+    dims = graph.variables[name].dims
+    if series not in dims:
+        return array
+    return np.concatenate([np.asarray(data[name]), array], axis=dims.index(series))
+
+
+def observed_arrays(graph: Graph) -> tuple[str, ...]:
+    """The names of the arrays that are observed, in whole or in part, in order."""
+    return tuple(dict.fromkeys(s.target.array.name for s in graph.statements if s.known != 0))
 
 
 def _observed(graph: Graph, name: str | None) -> str:
     """The observed variable to predict."""
-    observed = list(dict.fromkeys(s.target.array.name for s in graph.statements if s.known != 0))
+    observed = observed_arrays(graph)
     sparse = [p.of for p in graph.potentials if p.of is not None]
     if name in sparse or (name is None and sparse and not observed):
         raise RunError(
@@ -87,8 +148,6 @@ def _observed(graph: Graph, name: str | None) -> str:
             f"predict: found {what}, expected name= one of the observed variables: "
             f"{', '.join(observed) or 'there is none'}."
         )
-    if graph.variables[found].of is not None:
-        raise RunError(f"{found}: its values are labels, which have no mean; predict a number.")
     return found
 
 
@@ -148,9 +207,9 @@ def _count(name: str, value: object) -> int:
 
 
 def _check_names(
-    graph: Graph, target: str, arrays: Mapping[str, Array], counts: Mapping[Dim, int]
+    graph: Graph, targets: tuple[str, ...], arrays: Mapping[str, Array], counts: Mapping[Dim, int]
 ) -> None:
-    if target in arrays:
+    for target in set(targets) & arrays.keys():
         raise RunError(f"new[{target!r}]: it is what is predicted; leave it out of new=.")
     for dim in counts:
         if dim not in graph.sizes:
@@ -178,26 +237,27 @@ def _sizes(graph: Graph, arrays: Mapping[str, Array], counts: Mapping[Dim, int])
 
 def _new_dims(
     graph: Graph,
-    target: str,
+    targets: tuple[str, ...],
     arrays: Mapping[str, Array],
     counts: Mapping[Dim, int],
     sizes: Sizes,
 ) -> frozenset[Dim]:
     """The dimensions with new positions: of another size, or named as such."""
-    own = _free_dims(graph, target)
+    own = _free_dims(graph, targets)
     for dim, size in sizes.items():
         if size != graph.sizes[dim] and dim not in own and dim not in counts:
             raise RunError(
                 f"new: dimension {dim.name!r} has size {graph.sizes[dim]} in the model, found "
-                f"{size}, but {target} is not along it; give arrays of the model's size, or, if "
-                f"all its positions are new, say so: new={{..., {dim.name!r}: {size}}}."
+                f"{size}, but {', '.join(targets)} is not along it; give arrays of the model's "
+                f"size, or, if all its positions are new, say so: new={{..., {dim.name!r}: "
+                f"{size}}}."
             )
     resized = {dim for dim, size in sizes.items() if size != graph.sizes[dim]}
     named = {dim for dim, count in counts.items() if count}
     touched = {d for n in arrays for d in graph.variables[n].dims if d in own} - set(counts)
     _refuse_events(graph, resized | named)
     if not resized | named:
-        _refuse_ambiguous(graph, target, touched, arrays)
+        _refuse_ambiguous(graph, targets, touched, arrays)
     return frozenset(resized | named)
 
 
@@ -210,16 +270,17 @@ def _refuse_events(graph: Graph, new_dims: set[Dim]) -> None:
             )
 
 
-def _free_dims(graph: Graph, name: str) -> set[Dim]:
-    """The dims of a variable along which its values are separate draws."""
-    return {r.dim for s in graph.statements_of(name) for r in s.over}
+def _free_dims(graph: Graph, names: tuple[str, ...]) -> set[Dim]:
+    """The dims of some variables along which their values are separate draws."""
+    computed = {d for one in graph.deterministics if one.name in names for d in one.dims}
+    return computed | {r.dim for n in names for s in graph.statements_of(n) for r in s.over}
 
 
 def _refuse_ambiguous(
-    graph: Graph, target: str, touched: set[Dim], arrays: Mapping[str, Array]
+    graph: Graph, targets: tuple[str, ...], touched: set[Dim], arrays: Mapping[str, Array]
 ) -> None:
     """Ask, for new data of the old size, whether these are new positions."""
-    local = _reach(graph, target, frozenset(touched), arrays).redrawn
+    local = _reach(graph, targets, frozenset(touched), arrays).redrawn
     for dim in sorted(touched, key=str):
         along = [n for n in local if dim in graph.variables[n].dims]
         if along:
@@ -234,7 +295,7 @@ def _refuse_ambiguous(
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """What a variable depends on: latents with draws, variables to draw anew, data."""
+    """What some variables depend on: latents with draws, variables to draw anew, data."""
 
     kept: tuple[str, ...]
     redrawn: tuple[str, ...]
@@ -243,13 +304,13 @@ class _Reach:
 
 
 def _reach(
-    graph: Graph, target: str, new_dims: frozenset[Dim], arrays: Mapping[str, Array]
+    graph: Graph, targets: tuple[str, ...], new_dims: frozenset[Dim], arrays: Mapping[str, Array]
 ) -> _Reach:
-    """All that the target reads, and what the variables to be drawn anew read in turn."""
+    """All that the targets read, and what the variables to be drawn anew read in turn."""
     found: dict[str, str] = {}
-    todo = [target]
+    todo = [*targets]
     while todo:
-        for name in _read_by(graph, todo.pop()) - {target, *found}:
+        for name in _read_by(graph, todo.pop()) - {*targets, *found}:
             found[name] = _role(graph, name, new_dims, arrays)
             if found[name] == "redrawn":
                 todo.append(name)
@@ -273,37 +334,34 @@ def _role(
 
 
 def _read_by(graph: Graph, name: str) -> set[str]:
-    """The names of the arrays that the statements of a variable read."""
-    own = graph.statements_of(name)
-    return {leaf.array.name for s in own for e in _expressions(s) for leaf in leaves_of(e)}
-
-
-def _expressions(statement: Statement) -> list[Expr]:
-    bounds = (b for b in (statement.lower, statement.upper) if b is not None)
-    return [*(a for _, a in statement.arguments), *bounds, *statement.target.indices]
+    """The names of the arrays that a variable reads in its statements, or is computed of."""
+    own = [e for s in graph.statements_of(name) for e in read_of(s)]
+    own += [d.value for d in graph.deterministics if d.name == name]
+    return {leaf.array.name for e in own for leaf in leaves_of(e)}
 
 
 def _check_reach(
     graph: Graph,
-    target: str,
+    targets: tuple[str, ...],
     reach: _Reach,
     new_dims: frozenset[Dim],
     arrays: Mapping[str, Array],
 ) -> None:
+    told = ", ".join(targets)
     if reach.missing:
         along = {d for n in reach.missing for d in graph.variables[n].dims} & new_dims
         raise RunError(
-            f"new: {target} at new positions along {_listed(along)} needs "
+            f"new: {told} at new positions along {_listed(along)} needs "
             f"{', '.join(reach.missing)} too; give all data along them."
         )
     if unused := [n for n in arrays if n not in reach.given]:
-        raise RunError(f"new: {target} does not depend on {', '.join(unused)}; leave it out.")
+        raise RunError(f"new: {told} does not depend on {', '.join(unused)}; leave it out.")
     for potential in graph.potentials:
         ties = potential.of is None and potential.guards is None
-        if ties and mentions(potential.log_density, (*reach.redrawn, target)):
+        if ties and mentions(potential.log_density, (*reach.redrawn, *targets)):
             raise RunError(
-                f"{target}: it cannot be predicted, because the potential {potential.name} ties "
-                f"{', '.join((*reach.redrawn, target))} in a way that cannot be simulated."
+                f"{told}: it cannot be predicted, because the potential {potential.name} ties "
+                f"{', '.join((*reach.redrawn, *targets))} in a way that cannot be simulated."
             )
 
 
@@ -325,24 +383,7 @@ def _check_indices(graph: Graph, arrays: Mapping[str, Array], sizes: Sizes) -> N
             raise RunError(f"new[{name!r}]: found {array[bad][0]}, expected whole numbers{where}.")
 
 
-def _resized(
-    graph: Graph, statement: Statement, new_dims: frozenset[Dim], sizes: Sizes
-) -> Statement:
-    """The statement at the new positions, which must be exchangeable with the old ones."""
-    whole = all(len(r) == graph.sizes[r.dim] for r in statement.over if r.dim in new_dims)
-    leaves = set().union(*(leaves_of(e) for e in _expressions(statement)), {statement.target})
-    if not whole or any(_is_placed(graph, leaf, new_dims) for leaf in leaves):
-        raise RunError(
-            f"{statement.name}: its positions along {_listed(new_dims)} are ordered (it is filled "
-            "in regions, or read with a lag); predictions are for positions of one kind only."
-        )
+def _resized(statement: Statement, new_dims: frozenset[Dim], sizes: Mapping[Dim, int]) -> Statement:
+    """The statement at the new positions, which are exchangeable with the old ones."""
     over = (Range(r.dim, 0, sizes[r.dim]) if r.dim in new_dims else r for r in statement.over)
-    # What is predicted is the value itself, not what would have been seen of it.
-    return replace(statement, over=tuple(over), censored=())
-
-
-def _is_placed(graph: Graph, leaf: Leaf, new_dims: frozenset[Dim]) -> bool:
-    """Whether the leaf reads a fixed or a shifted position along a new dimension."""
-    dims = graph.variables[leaf.array.name].dims
-    indices = (i for d, i in zip(dims, leaf.indices, strict=True) if d in new_dims)
-    return any(not isinstance(i, (Dim, Leaf)) for i in indices)
+    return replace(statement, over=tuple(over))

@@ -39,8 +39,10 @@ from gibbsppl.model.forward import drawn, fill, walk
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
+from gibbsppl.output.labels import labelled
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
-from gibbsppl.predict.new_data import Question, question_of
+from gibbsppl.predict.new_data import question_of
+from gibbsppl.predict.question import Question
 from gibbsppl.run.choice import is_installed
 
 if TYPE_CHECKING:
@@ -86,9 +88,7 @@ class Prediction:
 
     def label(self, index: tuple[int, ...]) -> str:
         """The name of one element, with its coordinates: ``weight[rat 3, 36]``."""
-        coords = [self.coords.get(dim) for dim in self.dims]
-        texts = (str(i if c is None else c[i]) for i, c in zip(index, coords, strict=True))
-        return f"{self.name}[{', '.join(texts)}]" if index else self.name
+        return labelled(self.name, self.dims, self.coords)(index)
 
 
 SHOWN = 10
@@ -129,47 +129,48 @@ def predicted(
     drawn or simulated; without it, it follows from the seed of the draws.
     """
     question = question_of(graph, data, new, name)
-    _check_draws(question, draws)
-    draws = draws.together(question.kept or None)
+    check_draws(question, draws)
+    draws = draws.together(question.read or None)
     count = draws.chains * draws.draws
-    rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
+    rng = np.random.default_rng([seed_of(draws) if seed is None else seed, 1])
     total, step = _Moments.none(), draws_at_once(question.graph)
     programs = _programs(question, draws)
     for start in range(0, count, step):
         size = min(step, count - start)
         rows = np.arange(start, start + size)
-        given = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in question.kept}
+        given = {n: np.moveaxis(draws.at(n, rows), 0, -1) for n in question.read}
         found = AtDraws.of(question, size).moments(rng, given, programs)
         total = total.merged(_Moments.of(*found))
     variable = graph.variables[question.name]
-    labelled = {d.name for d in variable.dims if d not in question.new_dims}
+    dims = tuple(d.name for d in variable.dims)
     return Prediction(
         name=question.name,
         mean=total.mean,
         variance=total.noise + total.squares / count,
-        dims=tuple(d.name for d in variable.dims),
-        coords={d: labels for d, labels in draws.coords.items() if d in labelled},
+        dims=dims,
+        coords=question.new_coords(draws.coords, dims),
         draws=count,
         redrawn=question.redrawn,
         simulated=not _has_moments(question),
     )
 
 
-def _seed_of(draws: Draws) -> int:
+def seed_of(draws: Draws) -> int:
     """A seed made of the seed of the draws, a text in some files."""
     text = str(draws.attributes.get("seed", 0))
     return int(np.random.SeedSequence([*text.encode()]).generate_state(1)[0])
 
 
-def _check_draws(question: Question, draws: Draws) -> None:
-    graph = question.graph
-    for name in question.kept:
+def check_draws(question: Question, draws: Draws) -> None:
+    """Raise unless all that is predicted from is among the draws, in the model's shapes."""
+    told = ", ".join(question.names)
+    for name in question.read:
         if name not in draws:
             raise RunError(
-                f"{name}: {question.name} depends on it, but it is not among the draws "
+                f"{name}: {told} depends on it, but it is not among the draws "
                 f"({', '.join(draws)}); name it in keep= when sampling."
             )
-        shape = _shape(graph, name)
+        shape = question.shape(name)
         if draws[name].shape[2:] != shape:
             raise RunError(
                 f"{name}: the draws have shape {draws[name].shape[2:]}, the model {shape}; pass "
@@ -225,7 +226,7 @@ class AtDraws:
     @classmethod
     def of(cls, question: Question, size: int) -> AtDraws:
         """The question about so many draws."""
-        graph = along_draws(question.graph, _random(question), size)
+        graph = along_draws(question.graph, question.random, size)
         own = graph.statements_of(question.name)
         if _has_moments(question) and not any(_reads(s, question.name) for s in own):
             graph = replace(graph, statements=tuple(s for s in graph.statements if s not in own))
@@ -240,19 +241,22 @@ class AtDraws:
         def draw(statement: Statement, values: Values) -> Floats:
             return drawn(rng, statement, values, sizes)
 
-        values = walk(self.graph, question.data, draw, rng, given=given)
+        data = {**question.data, **question.begun(given, self.size)}
+        kept = {n: given[n] for n in question.kept}
+        values = walk(self.graph, data, draw, rng, given=kept)
         if not _has_moments(question):
-            return values[target], np.zeros(values[target].shape)
+            simulated = question.at_new(target, values[target])
+            return simulated, np.zeros(simulated.shape)
         means, variances = (np.full(_shape(self.graph, target), np.nan) for _ in range(2))
         for n, s in enumerate(self.own):
             found = None
             if n in programs:
-                found = programs[n].along(values, _random(question), self.size)
+                found = programs[n].along(values, question.random, self.size)
             if found is None:
                 found = _interpreted(s, values, sizes)
             for moment, into in zip(found, (means, variances), strict=True):
                 fill(s, moment, {**values, target: into}, sizes)
-        return means, variances
+        return question.at_new(target, means), question.at_new(target, variances)
 
 
 def _shape(graph: Graph, name: str) -> tuple[int, ...]:
@@ -286,11 +290,6 @@ def _programs(question: Question, draws: Draws) -> dict[int, MomentsProgram]:
         with suppress(NotLoweredError):
             found[n] = MomentsProgram.of(graph, s, question.data)
     return found
-
-
-def _random(question: Question) -> set[str]:
-    """The arrays that have a value for each draw."""
-    return {*question.kept, *question.redrawn, question.name}
 
 
 def _has_moments(question: Question) -> bool:

@@ -17,8 +17,9 @@ from gibbsppl.errors import RunError
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array
-from gibbsppl.predict.new_data import Question, question_of
+from gibbsppl.predict.new_data import question_of
 from gibbsppl.predict.prediction import AtDraws
+from gibbsppl.predict.question import Question
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ class Predicted:
     def __call__(self, state: Mapping[str, Array], draw: tuple[int, int]) -> tuple[Floats, Floats]:
         """The mean and the variance."""
         rng = np.random.default_rng([self.entropy, 2, *draw])
-        given = {n: state[n][..., None] for n in self.question.kept}
+        given = {n: state[n][..., None] for n in self.question.read}
         mean, variance = self.at_draw.moments(rng, given, {})
         return mean[..., 0], variance[..., 0]
 
@@ -60,12 +61,12 @@ class Predicted:
     @property
     def reads(self) -> tuple[str, ...]:
         """The variables that it depends on."""
-        if not self.question.kept:
+        if not self.question.read:
             raise RunError(
                 f"{self.question.name}: its prediction depends on no variable that has draws, "
                 "expected one to monitor; gp.simulate has draws of the model."
             )
-        return self.question.kept
+        return self.question.read
 
     @property
     def dims(self) -> tuple[str, ...]:

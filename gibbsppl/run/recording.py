@@ -66,6 +66,8 @@ ADVICE = {
     "draws": "name what you need in keep=[...], store fewer draws further apart (draws=, chains=, "
     "thin=), or few of what is large (keep={...: 1, ...: 10})",
     "statistics": "monitor less of it, by a function of the state, or fewer chains",
+    "simulations": "name what you need, or take fewer draws, draws.thinned(10) say",
+    "log likelihoods": "name what you need, or take fewer draws, draws.thinned(10) say",
 }
 
 
@@ -76,7 +78,7 @@ def check_memory(needed: Mapping[str, int], limit: int, what: str = "draws") -> 
         largest = max(needed, key=lambda name: needed[name])
         raise RunError(
             f"{largest}: its {what} would take {_in_words(needed[largest])} of the "
-            f"{_in_words(total)} that this run would store, above the limit of {_in_words(limit)}; "
+            f"{_in_words(total)} that would be stored, above the limit of {_in_words(limit)}; "
             f"{ADVICE[what]}, or raise limit_bytes=."
         )
 

@@ -6,5 +6,5 @@ and tells them with their names.
 `resuming` begins it in a folder and goes on with it there; `extending` makes a longer one of chains
 that have ended.
 `monitors` are what a run is to watch, as users say it; `pooling` makes statistics of all chains of
-what was found.
+what was found. `observations` are those that draws have beside them.
 """

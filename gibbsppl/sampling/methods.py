@@ -33,6 +33,7 @@ from gibbsppl.run.recording import Types, check_memory
 from gibbsppl.run.starting import Started, started
 from gibbsppl.run.workers import Pool
 from gibbsppl.sampling.extending import Before, check_monitors, going_on
+from gibbsppl.sampling.observations import observations
 from gibbsppl.sampling.resuming import CALLBACK_EVERY, How, check_folder, drawn
 from gibbsppl.sampling.runs import ChainEnds, Made, Run, shown_of
 from gibbsppl.sampling.starting import FITS, Starting
@@ -394,8 +395,7 @@ class Drawing:
             "tuned_from": None if self.tuned_from is None else str(self.tuned_from),
         }
         dims = self.derivation.facts.dims
-        observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
-        observed |= {p.of for p in self.graph.potentials if p.of is not None}
+        observed = observations(self.graph, self.data)
         own = self.graph.variables
         data = {n: (dims[n], np.asarray(a)) for n, a in self.data.items() if n in own}
         used = {d for n in (*values, *data) for d in dims[n]}
@@ -403,7 +403,7 @@ class Drawing:
             values=dict(values),
             dims={n: dims[n] for n in values},
             coords={d: as_array(c) for d, c in self.coords.items() if d in used},
-            observed_data={n: v for n, v in data.items() if n in observed},
+            observed_data={n: (dims[n], a) for n, a in observed.items()},
             constant_data={n: v for n, v in data.items() if n not in observed},
             sample_stats=stats,
             every=result.every,
