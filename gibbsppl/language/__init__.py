@@ -10,6 +10,7 @@ declared passes through these rooms:
   `statements`, `censoring`, `potentials`, `neighbours`
 - arrays filled region by region: `arrays`, `regions`; `computed` from their own earlier elements
 - `model` collects all this, the only mutable object, and makes the graph
+- `other_data`: the same model with other values
 - what is checked: `completeness`, `cycles`, `checks` against data, with `evaluate` and `certain`
 
 >>> import gibbsppl.language as gp
@@ -55,6 +56,7 @@ from gibbsppl.language.functions import (
 )
 from gibbsppl.language.model import Model
 from gibbsppl.language.neighbours import Neighbours
+from gibbsppl.language.other_data import with_other_data as _with_other_data  # noqa: F401  (is set)
 from gibbsppl.language.potentials import Constraint, Deterministic, Potential
 from gibbsppl.language.statements import constructor
 from gibbsppl.language.tensors import Tensor

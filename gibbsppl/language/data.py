@@ -106,6 +106,19 @@ def _positions(
     return positions_of(name, ordered, of, told)
 
 
+def checked_data(model: Model, variable: Variable, values: GivenArray) -> np.ndarray:
+    """Other values of data or of an index that the model has, read and checked alike."""
+    name, of = variable.name, variable.of
+    if of is not None:
+        values = _positions(model, name, variable.dims, values, of.name)
+    numbers = _complete(model, name, variable.dims, values)
+    if of is not None:
+        _check_codes(name, numbers, of, model.size(of))
+        numbers = numbers.astype(np.intp)
+    numbers.setflags(write=False)
+    return numbers
+
+
 def made_data(model: Model, variable: Variable, values: np.ndarray) -> None:
     """Let an array that is known in all its elements be data, or an index."""
     kind: Kind = "data"

@@ -186,6 +186,7 @@ def _observed(
             f"{name}: observed={observed}; expected an array, or a gp.Data with the dims "
             f"({', '.join(map(str, dims))})."
         )
+    model.declared.sources[name] = leaf.array.name
     values = known[leaf.array.name]
     values = values.transpose([leaf.indices.index(d) for d in dims])
     return read_values(model, name, dims, values, missing)
