@@ -10,6 +10,7 @@ declared passes through these rooms:
   `statements`, `censoring`, `potentials`, `neighbours`
 - arrays filled region by region: `arrays`, `regions`; `computed` from their own earlier elements
 - `model` collects all this, the only mutable object, and makes the graph
+- `formulas`: regressions by a formula, declared by all of these
 - `other_data`: the same model with other values
 - what is checked: `completeness`, `cycles`, `checks` against data, with `evaluate` and `certain`
 
@@ -31,6 +32,7 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.language.arrays import Array
 from gibbsppl.language.censoring import Censored
 from gibbsppl.language.data import Data, Index
+from gibbsppl.language.formulas import formula
 from gibbsppl.language.functions import (
     Phi,
     abs,  # noqa: A004  (the language's name)
@@ -80,6 +82,7 @@ __all__ = [
     "equals",
     "exp",
     "expit",
+    "formula",
     "log",
     "loggamma",
     "logit",
