@@ -63,7 +63,9 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(module, name)
     except AttributeError:
-        raise AttributeError(f"gibbsppl has no {name!r}") from None
+        from gibbsppl.arguments import no_attribute  # noqa: PLC0415  (only for names unknown)
+
+        raise no_attribute("gibbsppl", name, __dir__()) from None
 
 
 def __dir__() -> list[str]:

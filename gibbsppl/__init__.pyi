@@ -33,6 +33,7 @@ from gibbsppl.language.censoring import Censored as Censored
 from gibbsppl.language.data import Data as Data
 from gibbsppl.language.data import Index as Index
 from gibbsppl.language.distributions import Distribution as Distribution
+from gibbsppl.language.formulas import formula as formula
 from gibbsppl.language.functions import Phi as Phi
 from gibbsppl.language.functions import abs as abs
 from gibbsppl.language.functions import centred as centred

@@ -20,16 +20,16 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, Never, ParamSpec, TypeAlias, TypeGuard, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gibbsppl.errors import CompileError, GibbspplError, did_you_mean
+from gibbsppl.errors import CompileError, GibbspplError, UnknownNameError, did_you_mean
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -149,6 +149,8 @@ def methods_told(error: type[GibbspplError], **kinds: Mapping[str, Kind]) -> Cal
     """`calls_told` for the methods and the constructor of a class, with kinds by method."""
 
     def decorated(own: C) -> C:
+        if "__getattr__" not in vars(own):
+            own.__getattr__ = _unknown  # type: ignore[attr-defined]
         inherited = {n: m for base in reversed(own.__mro__[:-1]) for n, m in vars(base).items()}
         for name, method in inherited.items():
             public = name in ("__init__", "__getitem__") or not name.startswith("_")
@@ -157,6 +159,13 @@ def methods_told(error: type[GibbspplError], **kinds: Mapping[str, Kind]) -> Cal
         return own
 
     return decorated
+
+
+def _unknown(self: object, name: str) -> Never:
+    """In place of an attribute that an object does not have."""
+    if name.startswith("_") or name in dir(type(self)):  # (a property that fails says why)
+        object.__getattribute__(self, name)
+    raise no_attribute(type(self).__name__, name, dir(self))
 
 
 def _check(
@@ -217,7 +226,8 @@ def _misfit(function: Callable[..., object], caught: TypeError) -> str:
     taken = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
     bare = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in taken])
     unknown = re.search(r"unexpected keyword argument '(\w+)'", str(caught))
-    meant = did_you_mean(unknown.group(1), [p.name for p in taken]) if unknown else ""
+    names = [p.name for p in taken]
+    meant = hint(unknown.group(1), "argument", names) if unknown else ""
     said = str(caught).replace(".__init__()", "()")
     return f"{said}; expected {bare}.{meant}"
 
@@ -236,6 +246,38 @@ def check_between(what: str, value: object, above: float, below: float) -> None:
     if value is not None and not (is_finite_number(value) and above < value < below):
         between = f"above {above:g}" if below == math.inf else f"between {above:g} and {below:g}"
         raise CompileError(f"{what}: found {value!r}, expected a number {between}.")
+
+
+def hint(name: str, place: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: what serves, the nearest name, or nothing.
+
+    >>> hint("MutableData", "gibbsppl", ["Data"])
+    ' What serves: gp.Data, and model.with_data(...) for other values.'
+    >>> hint("Norml", "gibbsppl", ["Normal", "Data"])
+    " Did you mean 'Normal'?"
+    """
+    from gibbsppl.elsewhere import ROWS  # noqa: PLC0415  (only where something is wrong)
+
+    told = ROWS.get(place, {}).get(name)
+    return did_you_mean(name, known) if told is None else f" What serves: {told}."
+
+
+def called_here(name: str, known: Iterable[str]) -> str | None:
+    """The name that a parameter has here, if others call it by a name that is not known.
+
+    >>> called_here("sd", ["mu", "tau", "sigma"])
+    'sigma'
+    """
+    from gibbsppl.elsewhere import PARAMETERS  # noqa: PLC0415  (as above)
+
+    names = set(known)
+    return next((n for n in PARAMETERS.get(name, ()) if n in names), None)
+
+
+def no_attribute(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error of reading a name that an object does not have."""
+    public = [n for n in known if not n.startswith("_")]
+    return UnknownNameError(f"{owner} has no {name!r}.{hint(name, owner, public)}")
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -15,6 +15,10 @@ class ModelError(GibbspplError):
     """The model or its data, as declared, is not a model: shapes, names, values, supports."""
 
 
+class UnknownNameError(GibbspplError, AttributeError):
+    """The package, or one of its objects, has nothing of that name."""
+
+
 class CompileError(GibbspplError):
     """The model is valid, but no sampler with the settings asked for can be made."""
 

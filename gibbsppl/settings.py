@@ -72,7 +72,8 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     "verify": {"seed": COUNT},
     "check_kernel": {"name": NAME},
     "sample": {
-        **dict.fromkeys(("draws", "warmup", "chains", "thin", "limit_bytes"), COUNT),
+        **dict.fromkeys(("draws", "warmup", "thin", "limit_bytes"), COUNT),
+        "chains": POSITIVE,
         "backend": NAME.or_none(),
         "init": STARTS.or_none(),
         "start": START,

@@ -139,7 +139,7 @@ def test_labels_are_times_and_numbers_too(labels, index):
 
 
 class TestWithoutLabels:
-    """A dim of which the model has the size alone: arrays are compared with one another."""
+    """A dim that has no labels in coords: arrays are compared with one another."""
 
     def test_a_sorted_column_beside_one_that_is_not(self):
         frame = pd.DataFrame({"x": [3.0, 1.0, 2.0], "y": [1.0, 2.0, 3.0]})
@@ -156,7 +156,7 @@ class TestWithoutLabels:
 
         with gp.Model():
             gp.Data("x", frame["x"][frame["x"] > 1], dims="row")
-            with pytest.raises(gp.ModelError, match=r"\(1, 2\) along 'row', where x has \(0, 2\)"):
+            with pytest.raises(gp.ModelError, match=r"\(1, 2\) along 'row', expected .* \(0, 2\)"):
                 gp.Data("y", frame["y"][frame["y"] > 1], dims="row")
 
     def test_columns_of_one_frame_however_sorted(self):
@@ -166,9 +166,23 @@ class TestWithoutLabels:
             gp.Normal("y", 0, sigma=1, dims="row", observed=frame["y"])
             gp.Data("z", frame["y"].to_numpy(), dims="row")
             gp.Data("wide", frame, dims=("row", "column"))
-            gp.Data("other", frame.rename(columns={"x": "u", "y": "v"}), dims=("row", "column"))
+            with pytest.raises(gp.ModelError, match=r"\('u', 'v'\) along 'column', expected"):
+                gp.Data("other", frame.rename(columns={"x": "u", "y": "v"}), dims=("row", "column"))
 
+        assert made.coords["column"].tolist() == ["x", "y"]
         assert made.data["y"].tolist() == made.data["z"].tolist() == [2.0, 3.0, 1.0]
+
+    def test_the_first_array_with_labels_gives_them_to_the_dim(self):
+        with gp.Model() as made:
+            gp.Data("x", pd.Series([1.0, 2.0, 3.0], index=TOWNS), dims="town")
+            gp.Data("y", pd.Series([3.0, 1.0, 2.0], index=OTHER), dims="town")
+            gp.Data("z", NAMED)
+            gp.Normal("w", 0, sigma=1, observed=NAMED.sel(town=OTHER))
+
+        assert made.data["y"].tolist() == made.data["x"].tolist()
+        assert made.coords["town"].tolist() == TOWNS
+        np.testing.assert_array_equal(made.data["z"], TABLE)
+        np.testing.assert_array_equal(made.data["w"], TABLE)
 
     def test_rows_and_columns_of_a_square_matrix(self):
         covariance = pd.DataFrame(np.eye(2), index=["a", "b"], columns=["b", "a"])

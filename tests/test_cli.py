@@ -1,18 +1,22 @@
 """The command line: what it prints, what it writes, and one clean message for what is wrong."""
 
+import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
+import xarray as xr
 
 import gibbsppl as gp
 from gibbsppl.arguments import START_WORDS
 from gibbsppl.cli import main
 from gibbsppl.cli.command import STARTS
-from gibbsppl.cli.model_files import model_in
+from gibbsppl.cli.model_files import model_in, model_of
 
 COIN = """
 import gibbsppl as gp
@@ -209,10 +213,23 @@ def test_other_mistakes_are_refused(coin, tmp_path, capsys):
         assert stopped.value.code == 2
 
 
-def test_errors_in_the_users_own_code_keep_their_traceback(tmp_path):
-    path = written(tmp_path, "def model(): return 1 / 0")
-    with pytest.raises(ZeroDivisionError):
-        main(["explain", path])
+WRONG = {
+    "exception": ("def model():\n    return 1 / 0", "ZeroDivisionError", "line 2: return 1 / 0"),
+    "syntax": ("def model(:\n    pass", "syntax", "line 1"),
+    "at import": ("x = 1\nimport no_such_package", "No module", "line 2: import no_such_package"),
+    "of the language": (
+        "import gibbsppl as gp\n\ndef model():\n    with gp.Model():\n        gp.Norml('x')",
+        "Did you mean 'Normal'", "line 5: gp.Norml('x')",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "told", "line"), WRONG.values(), ids=WRONG)
+def test_errors_in_the_users_own_code_are_told_with_their_line(text, told, line, tmp_path, capsys):
+    said = failing(capsys, "explain", written(tmp_path, text))
+
+    assert told in said
+    assert f"mine.py, {line}" in said
 
 
 def test_a_file_is_read_without_traces_on_the_path(tmp_path):
@@ -392,3 +409,118 @@ def test_mistakes_in_programs_and_their_options_are_told(line, tmp_path, coin, c
 def test_a_name_that_no_file_has_is_one_line(coin, capsys):
     assert main(["run", coin, "--draws", "2", "--out", "a\0b"]) == 2
     assert re.fullmatch(r"gibbsppl: --out: .*\n", capsys.readouterr().err)
+
+
+GROWTH = """
+model {
+  for (i in 1:4) { y[i] ~ dnorm(a + b * x[i], tau) }
+  a ~ dnorm(0, 0.01)  b ~ dnorm(0, 0.01)  tau ~ dgamma(1, 1)
+}
+"""
+
+
+def tables(tmp_path):
+    """The same columns in files of every form."""
+    columns = {"x": [1, 2, 3, 4], "y": [1.5, 2.0, None, 4.5]}
+    floats = {n: np.array(v, dtype=float) for n, v in columns.items()}
+    lines = ["x,y", *(f"{x},{'' if y is None else y}" for x, y in zip(*columns.values()))]  # noqa: B905
+    written(tmp_path, "\n".join(lines), "data.csv")
+    pl.DataFrame(columns).write_parquet(tmp_path / "data.parquet")
+    np.savez(tmp_path / "whole.npz", x=floats["x"], y=[1.5, 2.0, 3.0, 4.5])
+    data = {n: (("i",), v) for n, v in floats.items()}
+    xr.Dataset(data).to_netcdf(tmp_path / "data.nc", engine="h5netcdf")
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet", "whole.npz", "data.nc"])
+def test_data_are_read_from_tables(name, tmp_path):
+    tables(tmp_path)
+    program = tmp_path / "growth.bug"
+    program.write_text(GROWTH)
+
+    made = model_of(program, [tmp_path / name])
+
+    assert made.data["x"].tolist() == [1, 2, 3, 4]
+    assert made.data["y"][[0, 1, 3]].tolist() == [1.5, 2.0, 4.5]
+    assert ("y.known" in made.data) == name.startswith("data")
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("a,a\n1,2", "different names"), ("a,b\n1", "line 2 has 1 entries"), ("", "0 lines"),
+])  # fmt: skip
+def test_tables_that_are_none_are_refused(text, told, tmp_path, capsys):
+    data = written(tmp_path, text, "data.csv")
+    said = failing(capsys, "check", written(tmp_path, GROWTH, "growth.bug"), "--data", data)
+
+    assert "data.csv" in said
+    assert told in said
+
+
+def test_a_file_that_is_broken_is_refused(tmp_path, capsys):
+    program = written(tmp_path, GROWTH, "growth.bug")
+    for name in ("data.npz", "data.nc"):
+        data = written(tmp_path, "no such thing", name)
+        assert name in failing(capsys, "check", program, "--data", data)
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"gibbsppl {gp.__version__}\n"
+
+
+def test_options_stand_anywhere(coin, capsys):
+    for arguments in (["explain", coin, "--scan", "systematic", "p"],
+                      ["explain", "--scan", "systematic", coin, "p"]):  # fmt: skip
+        assert main(arguments) == 0
+        assert "p | rest" in capsys.readouterr().out.replace("p | everything else", "p | rest")
+
+
+def test_results_as_json(coin, capsys):
+    assert main(["run", coin, "--json", "--seed", "1", "--draws", "20", "--warmup", "5"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["draws"], told["seed"], [*told["summary"]]) == ("coin.nc", 1, ["p"])
+
+    assert main(["check", coin, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passed"] is True
+
+    assert main(["graph", coin, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["edges"] == [["p", "heads"]]
+
+
+def test_graphs(coin, capsys):
+    assert main(["graph", coin]) == 0
+    assert "heads ~ Binomial(n=10, p=p), observed" in capsys.readouterr().out
+    assert main(["graph", "--dot", coin]) == 0
+    assert '"p" -> "heads";' in capsys.readouterr().out
+
+
+LINES = """
+import gibbsppl as gp
+
+def model():
+    with gp.Model() as line:
+        b = gp.Normal("b", 0, sigma=1)
+        x = gp.Data("x", [1.0, 2.0, 3.0], dims="i")
+        gp.Normal("y", b * x, sigma=0.1, dims="i", observed=[2.0, 4.0, 6.0])
+    return line
+"""
+
+
+def test_predictions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path, new = written(tmp_path, LINES), written(tmp_path, "x\n10\n20", "new.csv")
+    assert main(["run", path, "--draws", "50", "--seed", "1", "--quiet"]) == 0
+    capsys.readouterr()
+
+    assert main(["predict", path, "--draws", "mine.nc", "--new", new, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert main(["predict", path, "--draws", "mine.nc", "--new", new]) == 0
+    assert "predicted from" in capsys.readouterr().out
+    sampler = gp.compile(model_in(Path(path)))
+    expected = sampler.predict(gp.load_draws("mine.nc"), {"x": [10, 20]})
+    assert [r["mean"] for r in rows.values()] == expected.mean.tolist()
+    assert "expected a file whose name ends in" in failing(
+        capsys, "predict", path, "--draws", "mine.nc", "--new", "new.txt"
+    )

@@ -20,7 +20,7 @@ PACKAGE = ROOT / "gibbsppl"
 
 # A module imports only modules above it; those of one line do not import one another.
 LAYERS = (
-    ("errors",),
+    ("errors", "elsewhere"),
     ("arguments", "runtime"),
     ("algebra",),
     ("families",),

@@ -109,6 +109,14 @@ UNSOUND = (
     ('gp.Normal("x", 0, sd=1)', "Normal"),
     ('gp.Gamma("x", shape="a", rate=1)', "Gamma"),
     ('gp.Beta("x", 1, gp.Beta(1, 1))', "Beta"),
+    ('gp.Norml("x", 0, sigma=1)', "Norml"),
+    ('gp.Normal("x", mu, sgima=1)', "Normal"),
+    ("sampler.sample(tune=3)", "tune"),
+    ('gp.compile(model, kernel={"mu": gp.Slice()})', "kernel"),
+    ("sampler.predict(draws, news={})", "news"),
+    ("draws.sumary()", "sumary"),
+    ("sampler.fit()", "fit"),
+    ("mu.T", "T"),
 )
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``gibbsppl run | explain | source | check FILE``.
+"""The command line: ``gibbsppl run | explain | source | check | graph | predict FILE``.
 
 FILE is a Python file with a function ``model()`` that returns a ``gp.Model``, or a program in the
 language of BUGS, whose data are in other files. What goes wrong with a model is one message on
@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import gibbsppl
-from gibbsppl.cli import folders
+from gibbsppl.cli import folders, questions
 from gibbsppl.cli.arguments import KERNELS, count_of, kernel_of, names_of, rates_of
 from gibbsppl.cli.model_files import is_python, model_of
 from gibbsppl.errors import GibbspplError, RunError
@@ -45,7 +45,7 @@ STARTS = ("pilot", "prior", "optimum", "variational")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    options = parser().parse_args(arguments)
+    options = _parsed(sys.argv[1:] if arguments is None else arguments)
     try:
         code = int(options.command(options))
         sys.stdout.flush()
@@ -66,6 +66,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of a command, which stand before, between or after what has no name."""
+    root = parser()
+    commands = next(a.choices for a in root._actions if isinstance(a.choices, dict))  # noqa: SLF001
+    if arguments and arguments[0] in commands:
+        found: argparse.Namespace = commands[arguments[0]].parse_intermixed_args(arguments[1:])
+        return found
+    return root.parse_args(arguments)
+
+
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
     root = argparse.ArgumentParser(
@@ -74,6 +84,8 @@ def parser() -> argparse.ArgumentParser:
         epilog="FILE is a Python file (.py) with a function model() that returns a gp.Model, or a "
         "program in the language of BUGS or JAGS (any other name).",
     )
+    version = f"gibbsppl {gibbsppl.__version__}"
+    root.add_argument("--version", action="version", version=version)
     commands = root.add_subparsers(required=True, metavar="COMMAND")
     told = "draw from the posterior and save the draws"
     _run_options(_command(commands, "run", run, told, is_needed=False))
@@ -83,6 +95,11 @@ def parser() -> argparse.ArgumentParser:
     source_options.add_argument("--out", type=Path, help="write it to this file instead")
     check_options = _command(commands, "check", check, "compare every conditional with the joint")
     check_options.add_argument("--seed", type=count_of, default=0, help="(default: 0)")
+    check_options.add_argument("--json", action="store_true", help="print the result as JSON")
+    told = "print the statements of a model, or what depends on what"
+    questions.add_graph_options(_command(commands, "graph", questions.graph, told))
+    told = "print predictions at new data, from draws that have been saved"
+    questions.add_predict_options(_command(commands, "predict", predict, told))
     return root
 
 
@@ -101,7 +118,8 @@ def _command(
     )  # fmt: skip
     made.add_argument(
         "--data", type=Path, action="append", default=[], metavar="PATH",
-        help="data of a BUGS program (R dump, BUGS list or table, JSON); may be given again",
+        help="data of a BUGS program (R dump, BUGS list or table, JSON, CSV, Parquet, npz, "
+        "netCDF); may be given again",
     )  # fmt: skip
     made.set_defaults(command=function, usual=made.get_default)
     schedule = made.add_argument_group("the schedule")
@@ -164,6 +182,7 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
         help="the netCDF file (default: <FILE's name>.nc; none for draws in a folder)",
     )  # fmt: skip
     run_options.add_argument("--quiet", action="store_true", help="print where the draws are only")
+    run_options.add_argument("--json", action="store_true", help="print the summary as JSON only")
 
 
 def _rule(options: argparse.Namespace) -> Until | None:
@@ -179,7 +198,7 @@ def _rule(options: argparse.Namespace) -> Until | None:
 def run(options: argparse.Namespace) -> int:
     """Print the schedule, sample, print the summary, save the draws."""
     started = perf_counter()
-    say = _silent if options.quiet else print
+    say = _silent if options.quiet or options.json else print
     if options.resume is not None:
         return folders.resumed(options, say, started)
     folders.check(options)
@@ -224,6 +243,10 @@ def run(options: argparse.Namespace) -> int:
             say(f"CODA files written: {', '.join(map(str, (index, *chains)))}")
     except (MemoryError, GibbspplError) as error:
         raise RunError(f"{error or 'not enough memory'} (draws written to {where})") from error
+    if options.json:
+        rows = draws.summary().to_dict()
+        questions.print_json({"draws": str(where), "seed": seed, "summary": rows})
+        return 0
     seconds = f"{perf_counter() - started:.1f} s in all"
     starting = f"{drawn.attributes['starting_seconds']:.1f} s for starts"
     print(f"draws written to {where} (seed {seed}, {seconds}, {starting})")
@@ -355,10 +378,20 @@ def source(options: argparse.Namespace) -> int:
     return 0
 
 
+def predict(options: argparse.Namespace) -> int:
+    """Print predictions at new data."""
+    return questions.predict(options, _sampler(options))
+
+
 def check(options: argparse.Namespace) -> int:
     """Run the exact ratio check of every conditional; the exit code says whether all passed."""
     result = _sampler(options).verify(options.seed)
-    print(result)
+    if options.json:
+        rows = [{"step": r.step, "kind": r.kind, "passed": bool(r.passed)} for r in result.rows]
+        told = {"passed": bool(result.passed), "proved": bool(result.proved), "rows": rows}
+        questions.print_json(told)
+    else:
+        print(result)
     return 0 if result.passed else FAILED
 
 

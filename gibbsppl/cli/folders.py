@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from gibbsppl.cli.questions import print_json
 from gibbsppl.errors import RunError
 
 # What a run in a folder has got already, and how it is given where that is not by its name.
@@ -82,5 +83,8 @@ def resumed(
     say(draws.summary(names), end="\n\n")
     where = options.out or options.resume
     seed = draws.attributes["seed"]
+    if options.json:
+        print_json({"draws": str(where), "seed": seed, "summary": draws.summary(names).to_dict()})
+        return 0
     print(f"draws written to {where} (seed {seed}, {perf_counter() - started:.1f} s in all)")
     return 0

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from gibbsppl.cli.tables import FORMS, read_table
+from gibbsppl.cli.users_files import told_by_line
 from gibbsppl.errors import CompileError, ModelError
 
 if TYPE_CHECKING:
@@ -54,7 +56,8 @@ def _data_in(paths: Sequence[Path]) -> dict[str, Array]:
 
     found: dict[str, Array] = {}
     for path in paths:
-        values = read_data(path)
+        is_table = path.suffix.lower() in FORMS
+        values = read_data(read_table(path), str(path)) if is_table else read_data(path)
         for name in values.keys() & found.keys():
             raise ModelError(f"{path}: {name} has values in another file already; give it once.")
         found |= values
@@ -73,7 +76,8 @@ def model_in(path: Path) -> Model:
             "def model():\n    with gp.Model() as my_model:\n        ...\n    return my_model"
         )
     _check_arguments(path, make)
-    model = make()
+    with told_by_line(path):
+        model = make()
     if not isinstance(model, Model):
         raise ModelError(
             f"{path}: model() returned {_described(model)}, expected a gp.Model; end it with "
@@ -108,7 +112,8 @@ def _module(path: Path) -> ModuleType:
     if (folder / "__init__.py").is_file():
         sys.path.append(str(folder.parent))  # (a file of a package may import others of it)
     try:
-        spec.loader.exec_module(module)
+        with told_by_line(path):
+            spec.loader.exec_module(module)
     finally:
         sys.path[:] = before
     return module

@@ -10,6 +10,8 @@ declared passes through these rooms:
   `statements`, `censoring`, `potentials`, `neighbours`
 - arrays filled region by region: `arrays`, `regions`; `computed` from their own earlier elements
 - `model` collects all this, the only mutable object, and makes the graph
+- `formulas`: regressions by a formula, declared by all of these
+- `other_data`: the same model with other values
 - what is checked: `completeness`, `cycles`, `checks` against data, with `evaluate` and `certain`
 
 >>> import gibbsppl.language as gp
@@ -30,6 +32,7 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.language.arrays import Array
 from gibbsppl.language.censoring import Censored
 from gibbsppl.language.data import Data, Index
+from gibbsppl.language.formulas import formula
 from gibbsppl.language.functions import (
     Phi,
     abs,  # noqa: A004  (the language's name)
@@ -55,6 +58,7 @@ from gibbsppl.language.functions import (
 )
 from gibbsppl.language.model import Model
 from gibbsppl.language.neighbours import Neighbours
+from gibbsppl.language.other_data import with_other_data as _with_other_data  # noqa: F401  (is set)
 from gibbsppl.language.potentials import Constraint, Deterministic, Potential
 from gibbsppl.language.statements import constructor
 from gibbsppl.language.tensors import Tensor
@@ -78,6 +82,7 @@ __all__ = [
     "equals",
     "exp",
     "expit",
+    "formula",
     "log",
     "loggamma",
     "logit",

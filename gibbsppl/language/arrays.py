@@ -26,7 +26,7 @@ from gibbsppl.language.data import made_data
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.missing import declare_observed
-from gibbsppl.language.model import Model, current_model, dims_named
+from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.regions import Key, Region, region_of
 from gibbsppl.language.statements import (
     Names,
@@ -37,6 +37,7 @@ from gibbsppl.language.statements import (
     plain_array,
 )
 from gibbsppl.language.tensors import Tensor, own_tensor
+from gibbsppl.language.values import dims_given
 from gibbsppl.model.graph import Constant, Variable
 from gibbsppl.model.graph_views import bounds_of
 
@@ -54,7 +55,8 @@ def Array(  # noqa: N802  (constructors of the language are capitalised)
     ``event`` names the event dims, or the dim that labels point into.
     """
     model = current_model(name)
-    axes, values = axes_and_values(model, name, dims_named(dims, name), observed, missing)
+    axes = dims_given(name, dims, observed)
+    axes, values = axes_and_values(model, name, axes, observed, missing)
     hint = model.dims(event, name)
     of = hint[0] if len(hint) == 1 and hint[0] not in axes else None
     variable = Variable(name, axes, "random", of=of)

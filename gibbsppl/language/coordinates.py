@@ -72,6 +72,10 @@ def _array_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray:
     is_size = _is_size(labels)
     if _is_size(labels) and labels < LARGEST_SIZE:  # (none, or fewer)
         return np.arange(0)
+    if isinstance(labels, list | tuple) and labels and all(isinstance(x, tuple) for x in labels):
+        pairs = np.empty(len(labels), dtype=object)
+        pairs[:] = labels  # (each is one label, not a row of labels)
+        return pairs
     try:
         with _room_for(labels, dim, owner):
             found = np.asarray(labels)

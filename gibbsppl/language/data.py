@@ -17,21 +17,31 @@ from gibbsppl.algebra.expressions import Dim, array_of
 from gibbsppl.arguments import GivenArray, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
-from gibbsppl.language.model import Model, current_model, dims_named
+from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.tensors import Tensor
-from gibbsppl.language.values import dims_of_values, read_values
+from gibbsppl.language.values import dims_given, dims_of_values, in_order, read_values
 from gibbsppl.model.graph import Kind, Variable
+from gibbsppl.model.label_codes import (
+    are_labels,
+    could_be_labels,
+    labels_found,
+    number_or_label,
+    positions_of,
+)
 
 
 @calls_told(ModelError)
 def Data(  # noqa: N802  (constructors of the language are capitalised)
     name: str, values: GivenArray, dims: str | Iterable[str] | None = None
 ) -> Tensor:
-    """An array of known values; new dimensions take their size from the array."""
+    """An array of known values; new dimensions take size and labels from the array.
+
+    An array of xarray has the names of its ``dims`` itself.
+    """
     model = current_model(name)
-    axes = dims_named(dims, name)
+    axes = dims_given(name, dims, values)
     numbers = _complete(model, name, axes, values)
-    dims_of_values(model, name, numbers.shape, axes)
+    dims_of_values(model, name, numbers.shape, axes, values)
     integer = numbers.dtype.kind == "i"
     return _declared(model, Variable(name, axes, "data", integer=integer), numbers, "data")
 
@@ -44,28 +54,69 @@ def Index(  # noqa: N802  (constructors of the language are capitalised)
     dims: str | Iterable[str] | None = None,
     size: int | None = None,
 ) -> Tensor:
-    """Positions along the dimension ``of``, counted from 0.
+    """Positions along the dimension ``of``: numbers counted from 0, or labels.
 
-    ``size`` makes ``of`` known where no coords do.
+    Labels are texts, times, tuples, or a categorical column of pandas or polars. Where ``of`` is
+    new, they make it known: all categories in their order, or the labels found, sorted. Else they
+    are looked up among its labels. ``size`` makes ``of`` known for numbers where no coords do.
 
     >>> with Model():
     ...     Index("group", [0, 1, 1], of="school", dims="student", size=2)
     group[student] over student
+    >>> with Model() as model:
+    ...     group = Index("group", ["Lund", "Oslo", "Lund"], of="town", dims="person")
+    >>> model.data["group"], model.coords["town"]
+    (array([0, 1, 0]), array(['Lund', 'Oslo'], dtype='<U4'))
     """
     model = current_model(name)
-    axes = dims_named(dims, name)
-    numbers = _complete(model, name, axes, codes)
+    axes = dims_given(name, dims, codes)
     if not isinstance(of, str):
         raise ModelError(f"{name}: of={of!r}; expected the name of a dimension.")
+    positions = _positions(model, name, axes, codes, of)
+    numbers = _complete(model, name, axes, positions)
     if size is not None and not model.has_dim(of):
         model.add_dim(of, size, name)
     (target,) = model.dims(of, name)
     _check_codes(name, numbers, target, model.size(target))
-    dims_of_values(model, name, numbers.shape, axes)
+    dims_of_values(model, name, numbers.shape, axes, codes)
     variable = Variable(name, axes, "index", integer=True, of=target)
     # (four bytes for each are kept where they are given)
     kind = np.int32 if getattr(codes, "dtype", None) == np.int32 else np.intp
     return _declared(model, variable, numbers.astype(kind), "an index")
+
+
+def _positions(
+    model: Model, name: str, dims: tuple[Dim, ...], codes: GivenArray, of: str
+) -> GivenArray:
+    """Labels as positions along the dim that they label, which they may make known; else codes."""
+    told = model.labels.get(of)
+    if isinstance(codes, Tensor) or not are_labels(codes):
+        if told and not isinstance(codes, Tensor) and could_be_labels(np.asarray(codes), told):
+            raise ModelError(number_or_label(name, of))
+        return codes
+    ordered = in_order(model, name, dims, codes)
+    if not model.has_dim(of):
+        model.add_dim(of, labels_found(name, ordered), name)
+        told = model.labels[of]
+    elif told is None:
+        raise ModelError(
+            f"{name}: found labels, but {of!r} was given by its size alone; expected positions "
+            f"from 0 to {model.size(of) - 1}: give {of!r} its labels in the model's coords."
+        )
+    return positions_of(name, ordered, of, told)
+
+
+def checked_data(model: Model, variable: Variable, values: GivenArray) -> np.ndarray:
+    """Other values of data or of an index that the model has, read and checked alike."""
+    name, of = variable.name, variable.of
+    if of is not None:
+        values = _positions(model, name, variable.dims, values, of.name)
+    numbers = _complete(model, name, variable.dims, values)
+    if of is not None:
+        _check_codes(name, numbers, of, model.size(of))
+        numbers = numbers.astype(np.intp)
+    numbers.setflags(write=False)
+    return numbers
 
 
 def made_data(model: Model, variable: Variable, values: np.ndarray) -> None:

@@ -17,6 +17,7 @@ from inspect import signature
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.arguments import called_here, hint
 from gibbsppl.errors import ModelError, nearest
 from gibbsppl.families import Family, Parameter
 from gibbsppl.language.tensors import Tensor, as_tensor
@@ -168,8 +169,15 @@ def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
 def _meant(family: Family, names: set[str]) -> str:
     """The nearest spelling of each name that is no parameter, as a question."""
     known = {n for s in spellings(family) for n in s}
-    near = {n: nearest(n, [*known, *OPTIONS]) for n in sorted(names - known)}
-    return "".join(f" Did you mean {m} where {n} is written?" for n, m in near.items() if m)
+    told = ""
+    for name in sorted(names - known):
+        if not (near := called_here(name, known)):
+            if serves := hint(name, "argument", ()):
+                told += serves
+                continue
+            near = nearest(name, [*known, *OPTIONS])
+        told += f" Did you mean {near} where {name} is written?" if near else ""
+    return told
 
 
 def _listed(family: Family) -> str:

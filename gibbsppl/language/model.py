@@ -11,11 +11,12 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import networkx as nx
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.pickling import pickled, restored
-from gibbsppl.arguments import is_no_text, methods_told, shown
+from gibbsppl.arguments import GivenArray, is_no_text, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
@@ -64,6 +65,17 @@ class Declared:
     constants: list[Constant] = field(default_factory=list)
     computed: dict[str, list[Constant]] = field(default_factory=dict)
     deterministics: list[Deterministic] = field(default_factory=list)
+    # Observed arrays that were given as data of the model, with the names of these.
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def copied(self) -> Declared:
+        """The same, to be changed on its own."""
+        own = {n: copy(getattr(self, n)) for n in self.__dataclass_fields__}
+        own["observed"] = {
+            n: Observed(o.values.copy(), o.known.copy()) for n, o in self.observed.items()
+        }
+        own["values"] |= {n: o.values for n, o in own["observed"].items()}
+        return Declared(**own)
 
 
 def _restored(kind: type[Model], content: bytes) -> Model:
@@ -108,6 +120,37 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), pickled(self.__dict__))
+
+    # Set by `gibbsppl.language.other_data`, which is above: it knows how values are read.
+    told_anew: ClassVar[Callable[[Model, Mapping[str, Any], Mapping[str, Any]], Model]]
+
+    def with_data(
+        self, values: Mapping[str, GivenArray], missing: Mapping[str, Any] | None = None
+    ) -> Model:
+        """The same model with other values of data, indices or observed arrays, by name.
+
+        Shapes are those of the first values. ``missing`` has, by name, what stands for missing.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model() as model:
+        ...     mu = gp.Normal("mu", 0, sigma=10)
+        ...     y = gp.Normal("y", mu, sigma=1, dims="i", observed=[0.3, 1.2])
+        >>> model.with_data({"y": [5.0, 6.0]}).data["y"]
+        array([5., 6.])
+        """
+        if not isinstance(values, Mapping) or not isinstance(missing, Mapping | None):
+            raise ModelError(
+                f"with_data: found {shown(values)}, expected values by name, such as "
+                'model.with_data({"y": [1.0, 2.0]}).'
+            )
+        return type(self).told_anew(self, values, missing or {})
+
+    def copied(self) -> Self:
+        """The same model, to be changed on its own."""
+        made = type(self).__new__(type(self))
+        made.__dict__ |= {n: copy(v) for n, v in self.__dict__.items() if n != "reading"}
+        made.declared, made.reading = self.declared.copied(), None
+        return made
 
     def __enter__(self) -> Self:
         _OPEN.set((*_OPEN.get(), self))
@@ -267,6 +310,11 @@ class Model:
         """Make an array known."""
         self.claim(variable.name, what)
         self.declared.variables[variable.name] = variable
+
+    def forget(self, name: str) -> None:
+        """Take an array with known values out of what is declared, if it is there."""
+        for told in (self.declared.variables, self.declared.values, self._names):
+            told.pop(name, None)
 
     def _variables(self) -> dict[str, Variable]:
         """The arrays, with kind ``data`` where every element is observed."""

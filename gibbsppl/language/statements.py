@@ -32,7 +32,7 @@ from gibbsppl.language.regions import Region, whole
 from gibbsppl.language.signatures import docstring_of, signature_of
 from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored
 from gibbsppl.language.tensors import Tensor, Value, common_model, own_tensor
-from gibbsppl.language.values import Sparse, dims_of_values, read_values
+from gibbsppl.language.values import Sparse, dims_given, dims_of_values, read_values
 from gibbsppl.model.graph import Statement, Variable
 from gibbsppl.model.graph_views import Interval, bounds_of
 
@@ -69,7 +69,9 @@ def constructor(family: Family) -> Callable[..., Any]:
             of=next(iter(dims_named(of, owner)), None),
         )
         if name is not None:
-            return declared(name, distribution, dims_named(dims, name), observed, missing)
+            return declared(
+                name, distribution, dims_given(name, dims, observed), observed, missing
+            )
         if dims is not None or observed is not None or missing is not None:
             raise ModelError(
                 f"{family.name}: dims= and observed= belong to a variable; give it a name: "
@@ -163,7 +165,7 @@ def axes_and_values(
             f"{name}: the observed array of shape {values.known.shape} is empty; expected one or "
             "more values: leave observed= out for a latent variable."
         )
-    dims_of_values(model, name, values.known.shape, dims)
+    dims_of_values(model, name, values.known.shape, dims, observed)
     return dims, values if values.known.any() else None
 
 
@@ -184,6 +186,7 @@ def _observed(
             f"{name}: observed={observed}; expected an array, or a gp.Data with the dims "
             f"({', '.join(map(str, dims))})."
         )
+    model.declared.sources[name] = leaf.array.name
     values = known[leaf.array.name]
     values = values.transpose([leaf.indices.index(d) for d in dims])
     return read_values(model, name, dims, values, missing)

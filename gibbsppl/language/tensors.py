@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from types import EllipsisType
 from typing import NoReturn, TypeAlias
 
@@ -77,8 +78,7 @@ class Tensor(Unevaluated):
         self, ufunc: np.ufunc, method: str, *inputs: Value, **options: object
     ) -> Tensor:
         """NumPy's operators with a tensor; arrays are asked for the names of their dims."""
-        tensors = [as_tensor(i) for i in inputs]
-        found: Tensor = operator_of(ufunc, method, self, options)(*tensors)
+        found: Tensor = operator_of(ufunc, method, self, options)(*map(as_tensor, inputs))
         return found
 
     def __add__(self, other: Value) -> Tensor:
@@ -147,7 +147,7 @@ class Tensor(Unevaluated):
         raise ModelError(f"{self}: a tensor has no first element; sum or index it by a dim's name.")
 
     def __matmul__(self, other: Value) -> Tensor:
-        left, right = as_tensor(self), as_tensor(other)
+        left, right = self, as_tensor(other)
         shared = [d for d in left.dims if d in right.dims]
         if len(shared) != 1:
             raise ModelError(
@@ -170,10 +170,8 @@ class Tensor(Unevaluated):
     def __setitem__(self, key: Key, value: object) -> None:
         """Fill a region of a `gp.Array`: with a distribution, a tensor or a number."""
         if self.fill is None:
-            raise ModelError(
-                f"{self.expr}: only a gp.Array is filled by assignment; declare "
-                'x = gp.Array("x", dims=...) and fill its regions.'
-            )
+            instead = 'declare x = gp.Array("x", dims=...) and fill its regions.'
+            raise ModelError(f"{self.expr}: only a gp.Array is filled by assignment; {instead}")
         self.fill(key, value)
 
     def at(self, dim: str, index: Position) -> Tensor:
@@ -186,8 +184,7 @@ class Tensor(Unevaluated):
         axis = self._axis(dim, "read at a position")
         if isinstance(index, Tensor):
             return _gathered(self, axis, index)
-        model = model_of(self)
-        position = position_of(index, model.size(axis), dim, str(self.expr))
+        position = position_of(index, model_of(self).size(axis), dim, str(self.expr))
         return _substituted(self, {axis: sp.Integer(position)})
 
     def lag(self, dim: str, steps: int = 1) -> Tensor:
@@ -205,6 +202,19 @@ class Tensor(Unevaluated):
     def sum(self, dim: str | Iterable[str]) -> Tensor:
         """The sum over one or more dimensions, by their names."""
         return self._folded(Over, dim, "summed")
+
+    def mean(self, dim: str | Iterable[str]) -> Tensor:
+        """The mean over one or more dimensions, by their names."""
+        total, names = self.sum(dim), dims_named(dim, str(self.expr))
+        return total / prod(model_of(self).size(name) for name in names)
+
+    def var(self, dim: str | Iterable[str]) -> Tensor:
+        """The mean square deviation from the mean over one or more dimensions, by their names."""
+        return ((self - self.mean(dim)) ** 2).mean(dim)
+
+    def std(self, dim: str | Iterable[str]) -> Tensor:
+        """The root of `var`."""
+        return self.var(dim) ** 0.5
 
     def prod(self, dim: str | Iterable[str]) -> Tensor:
         """The product over one or more dimensions, by their names."""
@@ -228,8 +238,8 @@ class Tensor(Unevaluated):
         """The running product along a dimension, the position itself included."""
         axis = self._axis(dim, "multiplied")
         copy, moved = self._moved(axis)
-        shares = Times(Where(AtMost(copy, axis), moved, sp.S.One), copy)
-        return Tensor(shares, self.model, gone=self.gone)
+        shares = Where(AtMost(copy, axis), moved, sp.S.One)
+        return Tensor(Times(shares, copy), self.model, gone=self.gone)
 
     def stick_breaking(self, dim: str, into: str | None = None) -> Tensor:
         """The weights ``v[k] * prod(1 - v[j], j < k)``; with ``into`` also what is left."""
@@ -342,8 +352,7 @@ def _axis_for(tensor: Tensor, index: Position) -> str:
             f"{tensor.expr}: position {index!r} of a tensor with the dimensions "
             f"{', '.join(tensor.dims) or 'none'}; name the one meant: .at(\"dim\", {index!r})."
         )
-    (dim,) = tensor.dims
-    return str(dim)
+    return str(tensor.dims[0])
 
 
 def _dim_pointed_into(tensor: Tensor, index: Tensor) -> Dim:

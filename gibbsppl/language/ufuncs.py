@@ -32,6 +32,8 @@ _OPERATORS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.greater_equal: operator.ge,
 }
 
+_FILLED = "x = gp.Array(...) and fill its regions: x[0] = ..., x[1:] = ..."
+
 # The name of a function in NumPy or SciPy -> how the language writes it.
 _WRITTEN: Mapping[str, str] = {
     "exp": "gp.exp(x)",
@@ -57,7 +59,25 @@ _WRITTEN: Mapping[str, str] = {
     "cumprod": 'x.cumprod("dim")',
     "cumulative_sum": 'x.cumsum("dim")',
     "cumulative_prod": 'x.cumprod("dim")',
-    "mean": 'x.sum("dim") / n',
+    "mean": 'x.mean("dim")',
+    "std": 'x.std("dim")',
+    "var": 'x.var("dim")',
+    **dict.fromkeys(("max", "amax", "maximum.reduce"), 'x.max("dim")'),
+    **dict.fromkeys(("min", "amin", "minimum.reduce"), 'x.min("dim")'),
+    **dict.fromkeys(("concatenate", "stack", "hstack", "vstack", "column_stack"), _FILLED),
+    **dict.fromkeys(("transpose", "swapaxes", "moveaxis"), "x: axes are matched by their names"),
+    **dict.fromkeys(("reshape", "ravel", "take", "repeat", "tile"), "x[index] with a gp.Index"),
+    "diff": 'x - x.lag("dim", 1)',
+    "roll": 'x.lag("dim", 1)',
+    "logical_and": "a * b",
+    "logical_or": "gp.maximum(a, b)",
+    "logical_not": "1 - a",
+    "sign": "gp.where(x > 0, 1, -1)",
+    "tanh": "2 * gp.expit(2 * x) - 1",
+    "logaddexp": "gp.log(gp.exp(x) + gp.exp(y))",
+    "logsumexp": 'gp.log(gp.exp(x).sum("dim"))',
+    "softmax": 'gp.exp(x) / gp.exp(x).sum("dim")',
+    "inv": "tau= for a precision, cov= for a covariance: neither has to be inverted",
     "average": '(w * x).sum("dim") / w.sum("dim")',
     "where": "gp.where(condition, x, y)",
     "clip": "gp.minimum(gp.maximum(x, low), high)",

@@ -1,7 +1,8 @@
 """Arrays of the user's, read into NumPy with a mask of known entries, or refused.
 
-Comes in: lists, NumPy (masked) arrays, objects of pandas and xarray. Goes out: float or integer
-arrays with a mask of the entries that are known. Missing is a mask, pandas' NA, or ``missing=``.
+Comes in: lists, NumPy (masked) arrays, objects of pandas, polars and xarray. Goes out: float
+or integer arrays with a mask of the entries that are known. Missing is a mask, None, pandas' NA,
+polars' null, or ``missing=``.
 
 >>> model = Model(coords={"day": 3})
 >>> read_values(model, "y", (Dim("day"),), np.ma.masked_equal([1, 2, -9], -9)).known
@@ -10,7 +11,7 @@ array([ True,  True, False])
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, SupportsFloat, TypeVar
 
@@ -22,8 +23,8 @@ from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.arguments import GivenArray, is_na, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
-from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, typed
-from gibbsppl.model.alignment import aligned, check_order
+from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, dims_named, typed
+from gibbsppl.model.alignment import aligned, check_order, labels_along, names_of
 
 A = TypeVar("A")
 
@@ -111,7 +112,9 @@ def entries_and_known(values: GivenArray) -> tuple[np.ndarray, np.ndarray]:
     """The entries as an array, and which are not masked."""
     # pandas' nullable types would turn into NaN otherwise, and NaN is not a mark of missing.
     is_plain = isinstance(getattr(values, "dtype", None), np.dtype) or not hasattr(values, "isna")
-    if not is_plain and hasattr(values, "to_numpy"):
+    if (nulls := _of_polars(values)) is not None:
+        array = nulls
+    elif not is_plain and hasattr(values, "to_numpy"):
         array = values.to_numpy(dtype=object)
     else:
         array = np.asarray(values)
@@ -124,6 +127,16 @@ def entries_and_known(values: GivenArray) -> tuple[np.ndarray, np.ndarray]:
     filled = np.zeros(array.shape, dtype=kept.dtype if kept.size else float)
     filled[known] = kept
     return filled, known
+
+
+def _of_polars(values: Any) -> np.ndarray | None:
+    """A column or a table of polars with its nulls, which would turn into NaN otherwise."""
+    if not hasattr(values, "null_count"):
+        return None
+    if hasattr(values, "rows"):
+        rows = values.rows()
+        return np.array(rows, dtype=object).reshape(len(rows), len(values.columns))
+    return np.array(values.to_list(), dtype=object) if values.null_count() else None
 
 
 def _missing(name: str, array: np.ndarray, missing: ArrayLike) -> np.ndarray:
@@ -139,8 +152,21 @@ def _missing(name: str, array: np.ndarray, missing: ArrayLike) -> np.ndarray:
     return mask
 
 
-def dims_of_values(model: Model, name: str, shape: Sequence[int], dims: tuple[Dim, ...]) -> None:
-    """Check a shape against dims; dims new to the model take their size from the shape."""
+def dims_given(
+    name: str, dims: str | Iterable[str] | None, values: object
+) -> tuple[Dim, ...]:
+    """The dims of an array: those named, or the names that its axes have (in xarray)."""
+    return dims_named(names_of(values) if dims is None else dims, name)
+
+
+def dims_of_values(
+    model: Model, name: str, shape: Sequence[int], dims: tuple[Dim, ...], values: object = None
+) -> None:
+    """Check a shape against dims; dims new to the model take their size from the shape.
+
+    And their labels from ``values`` in which each position has one of its own.
+    """
+    labels = labels_along(values, [d.name for d in dims])
     if len(shape) != len(dims):
         raise ModelError(
             f"{name}: the array has {len(shape)} axes (shape {tuple(shape)}), but dims name "
@@ -148,7 +174,7 @@ def dims_of_values(model: Model, name: str, shape: Sequence[int], dims: tuple[Di
         )
     for dim, n in zip(dims, shape, strict=True):
         if not model.has_dim(dim):
-            model.add_dim(dim.name, n, name)
+            model.add_dim(dim.name, labels.get(dim.name, n), name)
         elif n != model.size(dim):
             raise ModelError(
                 f"{name}: dimension {dim.name!r} has size {model.size(dim)}, but the array has {n} "

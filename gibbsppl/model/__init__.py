@@ -10,5 +10,6 @@ Densities, forward draws and ancestral order are read from the expressions of a 
 - the same density in other coordinates: `stand_ins`, arrays that stand for elements of others
 - simulation: `ancestral` (each statement after its parents), `lagged` (arrays that read themselves,
   at once), then `forward` (the draws)
-- arrays of the user's and positions in messages: `alignment`, `positions`
+- arrays of the user's and positions in messages: `alignment`, `positions`; labels that an index is
+  given: `label_codes`
 """

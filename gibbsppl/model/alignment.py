@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gibbsppl.arguments import is_na
 from gibbsppl.errors import GibbspplError, ModelError
 from gibbsppl.model.graph import Labels
 
@@ -90,11 +91,27 @@ def check_order(
         )
 
 
+def names_of(values: Array) -> tuple[str, ...]:
+    """The names of the axes that an array of xarray was given."""
+    names = _names(values)
+    own = not all(n == f"dim_{i}" for i, n in enumerate(names))
+    return tuple(map(str, names)) if own else ()
+
+
+def labels_along(values: Array, dims: Sequence[str]) -> dict[str, np.ndarray]:
+    """The labels that tell positions apart, by dim: all different, and other than 0, 1, ..."""
+    found = _labels(values)
+    if len(found) != len(dims):
+        return {}
+    arrays = {d: np.asarray(own) for d, own in zip(dims, found, strict=True) if own is not None}
+    return {d: own for d, own in arrays.items() if own.ndim == 1 and _tell(listed(own))}
+
+
 def _order(
     what: str, dim: str, found: list[Hashable], told: Sequence[Hashable], error: type[GibbspplError]
 ) -> list[int] | None:
     """The position of each label of a dim among those found; None where these tell nothing."""
-    expected = _of_kind(told, found)
+    expected = in_form_of(found, told)
     if found == expected:
         return None
     is_same = len(found) == len(expected) and set(found) == set(expected)
@@ -102,8 +119,8 @@ def _order(
         return None
     if not is_same or _is_counted(found):
         raise error(
-            f"{what}: found the labels {_shown(found)} along {dim!r}, expected those of the "
-            f"model's coords, {_shown(expected)}: give the array these labels, or pass .to_numpy() "
+            f"{what}: found the labels {_shown(found)} along {dim!r}, expected those that it has "
+            f"in the model, {_shown(expected)}: give the array these labels, or pass .to_numpy() "
             "to take positions as they are."
         )
     at = {label: position for position, label in enumerate(found)}
@@ -115,7 +132,7 @@ def _labelled(values: Array, dims: Sequence[str]) -> Iterator[tuple[int, str, li
     if len(found := _labels(values)) == len(dims):
         for axis, (dim, labels) in enumerate(zip(dims, found, strict=True)):
             if labels is not None:
-                yield axis, dim, _listed(np.asarray(labels))
+                yield axis, dim, listed(np.asarray(labels))
 
 
 def _names(values: Array) -> tuple[Hashable, ...]:
@@ -142,7 +159,7 @@ def _taken(values: Array, axis: int, order: list[int] | None) -> Array:
     return values.iloc[(slice(None),) * axis + (order,)]
 
 
-def _listed(labels: np.ndarray) -> list[Hashable]:
+def listed(labels: np.ndarray) -> list[Hashable]:
     """Labels as values of Python that are equal where they mean the same."""
     if labels.dtype.kind == "M":
         labels = labels.astype("datetime64[ns]").astype(str)
@@ -151,23 +168,30 @@ def _listed(labels: np.ndarray) -> list[Hashable]:
     return labels.tolist()  # type: ignore[no-any-return]
 
 
-def _of_kind(told: Sequence[Hashable], found: list[Hashable]) -> list[Hashable]:
+def in_form_of(found: list[Hashable], told: Sequence[Hashable]) -> list[Hashable]:
     """The labels of a dim, in the form of times if the found labels are times."""
     texts = [*told, *found]
     if all(isinstance(t, str) for t in texts):
         try:
-            return _listed(np.array(list(told), "datetime64[ns]")) if _are_times(found) else [*told]
+            return listed(np.array(list(told), "datetime64[ns]")) if _are_times(found) else [*told]
         except ValueError:
             return [*told]
     return [*told]
 
 
 def _are_times(labels: list[Hashable]) -> bool:
-    """Whether labels are times to the nanosecond, as `_listed` writes them."""
+    """Whether labels are times to the nanosecond, as `listed` writes them."""
     try:
-        return _listed(np.array(labels, "datetime64[ns]")) == labels
+        return listed(np.array(labels, "datetime64[ns]")) == labels
     except ValueError:
         return False
+
+
+def _tell(labels: list[Hashable]) -> bool:
+    """Whether labels can be those of a dim."""
+    # (What is missing does not equal itself.)
+    is_whole = all(not is_na(x) and x != "NaT" and x == x for x in labels)  # noqa: PLR0124
+    return is_whole and len(set(labels)) == len(labels) and not _is_counted(labels)
 
 
 def _is_counted(labels: list[Hashable]) -> bool:

@@ -20,6 +20,12 @@ from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.model.alignment import Seen, aligned, check_order, with_axes
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement, Variable
+from gibbsppl.model.label_codes import (
+    are_labels,
+    could_be_labels,
+    number_or_label,
+    positions_of,
+)
 from gibbsppl.output.arrays import Array
 from gibbsppl.predict.question import Question
 from gibbsppl.predict.series import (
@@ -52,6 +58,7 @@ def question_about(
 ) -> Question:
     """The question that a user asks with ``new``, or a `RunError` that names the mistake."""
     given = {n: _with_axes(graph, n, a) for n, a in new.items() if n in graph.variables}
+    given = {n: _pointing(graph, n, a) for n, a in given.items()}
     arrays = {n: _array(graph.variables[n], a) for n, a in given.items()}
     counts = {Dim(n): _count(n, c) for n, c in new.items() if n not in graph.variables}
     _check_names(graph, targets, arrays, counts)
@@ -156,6 +163,24 @@ def _with_axes(graph: Graph, name: str, value: GivenArray) -> GivenArray:
     dims = [d.name for d in graph.variables[name].dims]
     found: GivenArray = with_axes(f"new[{name!r}]", value, dims, RunError)
     return found
+
+
+def _pointing(graph: Graph, name: str, value: GivenArray) -> GivenArray:
+    """An index that is given as labels, as positions along the dim that it points into."""
+    variable, what = graph.variables[name], f"new[{name!r}]"
+    if variable.of is None:
+        return value
+    labels = graph.labels.get(variable.of.name, ())
+    if not are_labels(value):
+        if could_be_labels(_array(variable, value), labels):
+            raise RunError(number_or_label(what, variable.of.name))
+        return value
+    if not labels:
+        raise RunError(
+            f"{what}: found labels, but {variable.of.name!r} has none; expected positions from 0 "
+            f"to {graph.sizes[variable.of] - 1}."
+        )
+    return positions_of(what, value, variable.of.name, labels, RunError)
 
 
 def _in_order(

@@ -37,7 +37,9 @@ def too_many_positions():
 
 
 def unknown_parameter():
-    """x: Normal with the parameters mu, sd; expected (mu, tau) or (mu, sigma) or (mu, var)."""
+    """x: Normal with the parameters mu, sd; expected (mu, tau) or (mu, sigma) or (mu, var). Did you
+    mean sigma where sd is written?
+    """
     with gp.Model():
         gp.Normal("x", 0, sd=1)
 

@@ -128,12 +128,12 @@ def function_of_numpy():
 
 
 def function_of_numpy_without_a_counterpart():
-    """x: found in tanh of NumPy or SciPy; a tensor has no values while the model is declared:
+    """x: found in sin of NumPy or SciPy; a tensor has no values while the model is declared:
     use the functions of gibbsppl.
     """
     with gp.Model():
         x = gp.Normal("x", 0, sigma=1)
-        np.tanh(x)
+        np.sin(x)
 
 
 def sum_of_numpy():
