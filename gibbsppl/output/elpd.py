@@ -164,22 +164,36 @@ class Elpd:
         return "\n".join([*lines, *self._doubts()])
 
     def _doubts(self) -> list[str]:
-        what = "Pareto k" if self.method == "loo" else "The variance of the log likelihood"
-        bad = self.bad
+        method, bad = METHODS[self.method], self.bad
         if not bad:
-            return [f"{what} is at most {self.limit:.2g} for all observations."]
+            return [f"{method.doubt} is at most {self.limit:.2g} for all observations."]
         worst = ", ".join(f"{label} ({doubt:.2f})" for label, doubt in [*bad.items()][:SHOWN])
         more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
-        found = f"{what} is above {self.limit:.2g} for {counted(len(bad), 'observation')}: "
-        return [found + worst + more + ".", ADVICE[self.method]]
+        many = counted(len(bad), "observation")
+        found = f"{method.doubt} is above {self.limit:.2g} for {many}: {worst}{more}."
+        return [found, method.advice]
 
 
-ADVICE = {
-    "loo": "These are too influential for the draws to tell what is predicted of them without "
-    "them, and elpd is too high: compile the model without them and compute their log "
-    "likelihood, or choose a likelihood with heavier tails. (Where each has a variable of its own, "
-    "an effect or a label, sum it out in the model.)",
-    "waic": "There WAIC is too high: use loo().",
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method: the measure by which observations are judged, and advice where it fails."""
+
+    doubt: str
+    advice: str
+    has_errors: bool = True
+
+
+METHODS = {
+    "loo": Method(
+        "Pareto k",
+        "These are too influential for the draws to tell what is predicted of them without them, "
+        "and elpd is too high: compile the model without them and compute their log likelihood, or "
+        "choose a likelihood with heavier tails. (Where each has a variable of its own, an effect "
+        "or a label, sum it out in the model.)",
+    ),
+    "waic": Method(
+        "The variance of the log likelihood", "There WAIC is too high: use loo().", has_errors=False
+    ),
 }
 
 
@@ -240,7 +254,7 @@ def _made(
         pointwise[name] = table[:, 0].reshape(shape)
         penalties[name] = (fit - table[:, 0]).reshape(shape)
         doubt[name], errors[name] = table[:, 1].reshape(shape), table[:, 2].reshape(shape)
-    known = errors if method == "loo" else {}
+    known = errors if METHODS[method].has_errors else {}
     named = (points.draws, points.dims, points.coords, points.observed)
     return Elpd(method, pointwise, penalties, doubt, known, limit, *named)
 

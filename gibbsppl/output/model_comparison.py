@@ -28,7 +28,7 @@ import numpy as np
 from gibbsppl.arguments import DRAWS, NAME, Kind, calls_told, is_name, methods_told
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.output.draws import Draws
-from gibbsppl.output.elpd import Elpd, standard_error
+from gibbsppl.output.elpd import METHODS, Elpd, standard_error
 from gibbsppl.runtime.types import Floats
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def compare_models(
     to the best model, below 0 for all others, with standard errors of the sum over observations.
     Raises `RunError` for models of different observations.
     """
-    if method not in ("loo", "waic"):
+    if method not in METHODS:
         raise RunError(f"method: found {method!r}, expected 'loo' or 'waic'.")
     found = {n: m if isinstance(m, Elpd) else getattr(m, method)() for n, m in models.items()}
     _check_same(found, method)
