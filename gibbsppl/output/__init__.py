@@ -5,5 +5,6 @@ and MCSE; `monitored` are statistics of what has no draws; `until` is a rule by 
 run, `ends` are where its chains have ended; by `thinning` a variable has fewer draws than others;
 draws are `checked` when they are made; `netcdf` and `coda` (text) store them, `whole_files` whole
 or not at all; `files` (xarray) hands them to other programs and reads them again, both by its
-`groups`; `arrays` has the types of all.
+`groups`; `arrays` has the types of all. Notebooks
+show `pages`.
 """

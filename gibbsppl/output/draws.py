@@ -135,6 +135,11 @@ class Draws:
         notes = self.until and f"ended by its rule, {self.until}", self.left_out, self.interrupted
         return "\n".join([*lines, *filter(None, notes)])
 
+    def _repr_html_(self) -> str:
+        from gibbsppl.output.pages import draws_page  # noqa: PLC0415  (only in notebooks)
+
+        return draws_page(self)
+
     @property
     def interrupted(self) -> str | None:
         """The part of the run that Ctrl-C has left out, as text; None after a whole run."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -104,6 +104,24 @@ class Summary:
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
         notes = _notes(self)
         return "\n".join([title, "", *_table(self.blocks), *([""] if notes else []), *notes])
+
+    def _repr_html_(self) -> str:
+        from gibbsppl.output.pages import summary_page  # noqa: PLC0415  (only in notebooks)
+
+        title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
+        return summary_page(title, self._marked_rows(), _notes(self))
+
+    def _marked_rows(self) -> Iterator[tuple[str, Sequence[str], Mapping[str, bool]]]:
+        """The rows as texts, with the cells to worry about; where rows are left out, one line."""
+        lowest = LOWEST_ESS_PER_CHAIN * self.chains
+        for block in self.blocks:
+            for n, (label, row) in enumerate(block.rows.items()):
+                if block.hidden and n == block.head:
+                    yield _gap(block), (), {}
+                worry = {name: row[name] < lowest for name in ("ess_bulk", "ess_tail")}
+                yield label, _cells(row), {**worry, "r_hat": row["r_hat"] > HIGHEST_R_HAT}
+            if block.hidden and block.head == len(block.rows):
+                yield _gap(block), (), {}
 
 
 def block_of(
