@@ -6,5 +6,5 @@ run, `ends` are where its chains have ended; by `thinning` a variable has fewer 
 draws are `checked` when they are made; `netcdf` and `coda` (text) store them, `whole_files` whole
 or not at all; `files` (xarray) hands them to other programs and reads them again, both by its
 `groups`; `arrays` has the types of all. Notebooks
-show `pages`.
+show `pages`; `plots` are traces and ranks of the `worst` elements.
 """
