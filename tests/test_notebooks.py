@@ -12,6 +12,7 @@ import gibbsppl as gp
 import models
 from gibbsppl.algebra.expressions import Array, Dim, Greatest, LogDet, Over, Times
 from gibbsppl.algebra.functions import Below, Equals, Phi, Softplus, Where
+from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.checks.results import Row, Verification
 from gibbsppl.display.formulas import Formulas
@@ -55,10 +56,12 @@ CASES = (
     (Over(x[i], i) ** 2, r"{\left( \sum_{i} x_{i} \right)}^{2}"),
     (Times(x[i], i), r"\prod_{i} x_{i}"),
     (Greatest(x[i], i), r"\max_{i} x_{i}"),
+    (sp.pi * tau, r"\tau \, \pi"),
+    (loggamma(tau), r"\log \Gamma ( \tau )"),
     (Phi(tau), r"\Phi ( \tau )"),
-    (Softplus(tau), r"\mathrm{log} ( 1 + \mathrm{exp} ( \tau ) )"),
+    (Softplus(tau), r"\log ( 1 + \exp ( \tau ) )"),
     (Below(tau, x[i]), r"[\tau < x_{i}]"),
-    (LogDet(x[i, t], i, t), r"\mathrm{log} ( \mathrm{det} ( x ) )"),
+    (LogDet(x[i, t], i, t), r"\log ( \det ( x ) )"),
     (
         Where(Below(tau, 1), x[i], tau),
         r"\begin{cases} x_{i} & \text{if } \tau < 1 \\ \tau & \text{otherwise} \end{cases}",

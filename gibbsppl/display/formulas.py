@@ -46,8 +46,11 @@ from gibbsppl.algebra.notation import (
 )
 from gibbsppl.algebra.ranges import unnested
 from gibbsppl.algebra.recursions import Earlier, Recursion
-from gibbsppl.display.markup import Markup
+from gibbsppl.display.markup import GREEK, Markup
 
+# As mathematics writes what programs call otherwise.
+CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "gamma"}
+FUNCTION_NAMES = {"loggamma": ("log", "Gamma"), "digamma": ("psi",)}
 WORD = re.compile(r"(?P<name>[^\W\d]\w*)|(?P<number>\d[\d.]*)|(?P<sign>\S)")
 
 
@@ -90,6 +93,8 @@ class Formulas:
                 return self._binder(expr), PRODUCT
             case Where():
                 return self._cases(expr), ATOM
+            case sp.Abs():
+                return self.markup.enclosed(self.formula(expr.args[0]), "|", "|"), ATOM
             case _ if expr.func in RELATIONS:
                 return self.markup.enclosed(self._relation(expr), "[", "]"), ATOM
             case _:
@@ -101,6 +106,8 @@ class Formulas:
         above, _, below = digits.partition("/")
         if digits == "oo":
             written = self.markup.sign("oo")
+        elif digits in CONSTANTS:
+            written = self.markup.letter(CONSTANTS[digits])
         elif below:
             written = self.markup.fraction(*map(self.markup.number, (above, below)))
         else:
@@ -240,7 +247,10 @@ class Formulas:
         return [written[str(m.lastgroup)](m.group()) for m in WORD.finditer(text)]
 
     def _function(self, name: str) -> str:
-        return self.markup.letter(name) if name == "Phi" else self.markup.word(name)
+        """The name of a function: words, and Greek letters among these."""
+        parts = FUNCTION_NAMES.get(name, (name,))
+        markup = self.markup
+        return markup.row([markup.letter(p) if p in GREEK else markup.word(p) for p in parts])
 
     def _matrix(self, expr: Binder) -> str:
         """A matrix without its two bound dims, where it is an array's."""

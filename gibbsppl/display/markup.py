@@ -37,6 +37,8 @@ LATEX_SIGNS = {
 MATHML_SIGNS = {
     "~": "∼", "<=": "≤", "oo": "∞", "...": "…", "in": "∈", "-": "\u2212",
 }  # fmt: skip
+# Functions that LaTeX has a command for.
+KNOWN = ("log", "exp", "det", "cos", "sin", "arctan")
 OPERATORS = {"sum": (r"\sum", "∑"), "prod": (r"\prod", "∏")}
 NAME = re.compile(r"(?P<head>[A-Za-z]+?)(?P<digits>\d*)(?:_(?P<rest>.+))?")
 
@@ -110,6 +112,10 @@ def _enclosed(inside: str, left: str, right: str) -> str:
     return rf"\left{left} {inside} \right{right}"
 
 
+def _latex_word(text: str) -> str:
+    return f"\\{text}" if text in KNOWN else rf"\mathrm{{{_in_latex(text)}}}"
+
+
 def _latex_big(sign: str, below: str) -> str:
     symbol = OPERATORS[sign][0] if sign in OPERATORS else f"\\{sign}"
     return f"{symbol}_{{{below}}}"
@@ -126,7 +132,7 @@ def _latex_letter(letter: str) -> str:
 
 LATEX = Markup(
     letter=_latex_letter,
-    word=lambda text: rf"\mathrm{{{_in_latex(text)}}}",
+    word=_latex_word,
     number=lambda text: text,
     words=lambda text: rf"\text{{{_in_latex(text, blanks=True)}}}",
     sign=lambda sign: LATEX_SIGNS.get(sign, sign),
