@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import sympy as sp
 
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, substitute
+from gibbsppl.algebra.functions import Where
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.supports import Support
 from gibbsppl.atlas.curves import svg_of_curves
 from gibbsppl.display.formulas import Formulas
-from gibbsppl.display.markup import LATEX
+from gibbsppl.display.markup import LATEX, MATHML, Markup
 from gibbsppl.families import FAMILIES, Family, Parameter
 from gibbsppl.language.distributions import can_be_truncated, spellings
 
@@ -33,14 +35,44 @@ HEAD = """\
 
 Each distribution is a row of one table, from which everything on this page is written: the names of
 its parameters, its log density, and what derivations read of it. `x` is a value; dims of a vector
-or matrix are called `k`, and $K$ is their size. A distribution with *statistics* is recognised
+or matrix are called `k`, and {K} is their size. A distribution with *statistics* is recognised
 wherever the terms of a complete conditional are a sum of these, and then drawn exactly.
 
 This page is written by `python -m gibbsppl.atlas.distributions docs`; the tests compare it with the
 table.
 """
 K, SIZE = Dim("k"), Array("K", positive=True)[()]
-FORMULAS = Formulas(LATEX, Notation())
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a page has its formulas: the language, what is about one in a line, and in lines."""
+
+    markup: Markup
+    inline: tuple[str, str]
+    display: tuple[str, str]
+
+    def formula(self, expr: Expr) -> str:
+        """An expression within a sentence."""
+        return self.within(Formulas(self.markup, Notation()).formula(_tidy(expr)))
+
+    def within(self, formula: str) -> str:
+        """A formula within a sentence."""
+        return formula.join(self.inline)
+
+    def log_density(self, expr: Expr) -> str:
+        """An equation by itself: that the log density is an expression."""
+        markup = self.markup
+        p = markup.row([markup.letter("p"), markup.enclosed(markup.letter("x"), "(", ")")])
+        left = markup.joined([markup.word("log"), p], "*")
+        right = Formulas(markup, Notation()).formula(_tidy(expr))
+        return markup.row([left, markup.sign("="), right]).join(self.display)
+
+
+IN_LATEX = Style(LATEX, ("$", "$"), ("$$\n", "\n$$"))
+# What browsers show without a program for formulas.
+IN_MATHML = Style(MATHML, ("<math>", "</math>"), ('<math display="block">', "</math>"))
+
 # The groups of the page, in order: what is in each.
 GROUPS: Mapping[str, Callable[[Family, Support], bool]] = {
     "Numbers on the real line": lambda f, s: not f.event and s.kind == "real" and _is_all(s),
@@ -58,13 +90,13 @@ def _is_all(support: Support) -> bool:
     return support.lower == -sp.oo and support.upper == sp.oo
 
 
-def page() -> str:
+def page(style: Style = IN_LATEX) -> str:
     """The whole page."""
-    parts = [HEAD]
+    parts = [HEAD.format(K=style.formula(SIZE))]
     for title, holds in GROUPS.items():
         own = [f for f in FAMILIES.values() if holds(f, _support(f))]
         links = ", ".join(f"[{f.name}](#{f.name.lower()})" for f in own)
-        parts += [f"## {title}\n", f"{links}.\n", *(section(f) for f in own)]
+        parts += [f"## {title}\n", f"{links}.\n", *(section(f, style) for f in own)]
     return "\n".join(parts)
 
 
@@ -75,19 +107,18 @@ def pictures() -> Iterator[tuple[str, str]]:
             yield f"{family.name.lower()}.svg", svg
 
 
-def section(family: Family) -> str:
+def section(family: Family, style: Style = IN_LATEX) -> str:
     """What the row of a distribution says."""
     x, event, parameters = _symbols(family)
     about = family.about.replace("``", "`")
-    support = _support(family)
-    density = FORMULAS.formula(_tidy(family.log_density(x, event, **parameters)))
+    density = family.log_density(x, event, **parameters)
     lines = [f"### {family.name}", "", about, ""]
     lines += [*(f"- `{call}`" for call in _calls(family)), ""]
-    lines += [f"Values: {_values(support)}.", ""]
-    lines += ["$$", rf"\log p(x) = {density}", "$$", ""]
+    lines += [f"Values: {_values(_support(family), style)}.", ""]
+    lines += [style.log_density(density), ""]
     lines += ["| parameter | values |", "| --- | --- |"]
-    lines += [f"| `{n}` | {_values_of(p)} |" for n, p in family.written.items()]
-    lines += ["", *(f"- {fact}" for fact in _facts(family, x, event, parameters)), ""]
+    lines += [f"| `{n}` | {_values_of(p, style)} |" for n, p in family.written.items()]
+    lines += ["", *(f"- {fact}" for fact in _facts(family, style)), ""]
     if svg_of_curves(family) is not None:
         told = f"Densities of {family.name} for some values of its parameters"
         lines += [f"![{told}](distributions/{family.name.lower()}.svg)", ""]
@@ -118,7 +149,17 @@ def _support(family: Family) -> Support:
 
 
 def _tidy(expr: Expr) -> Expr:
-    """Sums of what does not depend on the position as products with the number of positions."""
+    """Sums of what does not depend on the position as products with the number of positions.
+
+    And cases within the same cases without what they are elsewhere: a guard against zeros.
+    """
+    guards = {
+        w: Where(w.args[0], substitute(w.args[1], {inner: inner.args[1]}), w.args[2])
+        for w in expr.atoms(Where)
+        for inner in w.args[1].atoms(Where)
+        if inner.args[0] == w.args[0]
+    }
+    expr = substitute(expr, guards)
     constant = {
         o: o.body * SIZE for o in expr.atoms(Over)
         if o.bound[0] == K and K not in o.body.free_symbols and len(o.args) == 2
@@ -133,32 +174,33 @@ def _calls(family: Family) -> Iterator[str]:
         yield f"gp.{family.name}(\"x\"{', ' if inside else ''}{inside})"
 
 
-def _values(support: Support) -> str:
+def _values(support: Support, style: Style) -> str:
     """A support in words and signs."""
-    lower, upper = (FORMULAS.formula(_tidy(sp.sympify(e))) for e in (support.lower, support.upper))
+    lower, upper = (style.formula(sp.sympify(e)) for e in (support.lower, support.upper))
     match support.kind:
         case "real" if not _is_all(support):
-            return f"numbers in $({lower}, {upper})$"
+            if support.upper == sp.oo:
+                return f"numbers above {lower}"
+            return f"numbers between {lower} and {upper}"
         case "integer" if support.upper == sp.oo:
-            return f"whole numbers from ${lower}$ on"
+            return f"whole numbers from {lower} on"
         case "integer":
-            return rf"whole numbers ${lower}, \dots, {upper}$"
-    return str(support) if support.kind != "counts" else f"counts whose sum is ${upper}$"
+            return f"whole numbers from {lower} to {upper}"
+    return str(support) if support.kind != "counts" else f"counts whose sum is {upper}"
 
 
-def _values_of(parameter: Parameter) -> str:
+def _values_of(parameter: Parameter, style: Style) -> str:
     kind = {0: "", 1: ", a vector of such", 2: ", a matrix"}[parameter.event]
-    told = _values(parameter.support)
+    told = _values(parameter.support, style)
     return told + kind if parameter.support.kind in ("real", "integer") else told
 
 
-def _facts(
-    family: Family, x: Leaf, event: tuple[Dim, ...], parameters: Mapping[str, Expr]
-) -> Iterator[str]:
+def _facts(family: Family, style: Style) -> Iterator[str]:
     """Moments, tails, statistics, defaults."""
+    x, event, parameters = _symbols(family)
     for name, moment in (("mean", family.mean), ("variance", family.variance)):
         if moment is not None:
-            yield f"{name}: ${FORMULAS.formula(_tidy(moment(event, **parameters)))}$"
+            yield f"{name}: {style.formula(moment(event, **parameters))}"
     if family.defaults:
         told = ", ".join(f"`{n}={Notation().text(v)}`" for n, v in family.defaults.items())
         yield f"may be left out: {told}"
@@ -167,7 +209,7 @@ def _facts(
     if family.natural is not None:
         known = {n: parameters[n] for n in family.natural.known}
         statistics = family.natural.statistics(x, event, **known)
-        told = ", ".join(f"${FORMULAS.formula(s)}$" for s in statistics)
+        told = ", ".join(style.formula(s) for s in statistics)
         given = f", given {' and '.join(f'`{n}`' for n in known)}" if known else ""
         yield f"statistics: {told}{given}" if told else "recognised by its bounds"
 
