@@ -14,7 +14,7 @@ import models
 from gibbsppl.display.blankets import roles_of
 from gibbsppl.display.layers import rows_of, without_circles
 from gibbsppl.display.methods import picture
-from gibbsppl.display.nodes import Link, Net, Node, plate_net
+from gibbsppl.display.nodes import KINDS, Link, Net, Node, plate_net
 from gibbsppl.display.order import Bend, Side, _Crossings, ordered, with_bends
 from gibbsppl.display.places import Box, layout_of
 from gibbsppl.display.separations import settled
@@ -300,6 +300,27 @@ def test_the_picture_of_a_sampler_has_auxiliary_variables():
     assert [n.name for n in model.plot().layout.net.nodes] == ["mu", "y"]
     assert set(sampler.schedule.auxiliary) < {n.name for n in sampler.plot().layout.net.nodes}
     assert sampler.plot(blanket_of="mu").roles["mu"] == "variable"
+
+
+def test_a_density_that_is_written_out_is_no_lag():
+    sampler = gp.compile(models.seeds.model())
+    links = sampler.plot().layout.net.links
+
+    assert not any(k.source == k.target for k in links)
+    assert Link("effect", "germinated_omega") in links
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", models.NAMES)
+def test_samplers_are_drawn_with_every_blanket(name):
+    sampler = gp.compile(getattr(models, name).model())
+    drawn = dict.fromkeys(n for s in sampler.schedule.steps for n in sampler.schedule.drawn_by(s))
+    ET.fromstring(f"<body>{sampler._repr_html_()}</body>")  # noqa: S314  (our own)
+
+    for made in (sampler.plot(), sampler.plot("factors"),
+                 *(sampler.plot(kind, blanket_of=n) for n in drawn for kind in KINDS)):
+        assert faults(made.svg, made.layout.net) == []
+        assert made.roles is None or "variable" in made.roles.values()
 
 
 def test_texts_are_escaped():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gallery
 import pytest
 
 from gibbsppl.families import FAMILIES
@@ -27,6 +28,21 @@ def test_home_links_to_where_one_starts():
 
     for page in ("tutorial", "from-pymc", "from-bugs", "from-scikit-learn", "when-not-gibbs"):
         assert f"]({page}.md)" in home
+
+
+def texts_of(svg):
+    """What a picture says, without where."""
+    return re.findall(r">([^<>]+)<|data-(?:node|source|target|plate)=\"([^\"]*)\"", svg)
+
+
+def test_the_gallery_is_what_the_models_are():
+    """Written anew by ``python -m tests.gallery``."""
+    assert (ROOT / "docs" / "gallery.md").read_text("utf-8") == gallery.page()
+    kept = {p.name: p.read_text("utf-8") for p in (ROOT / "docs" / "gallery").glob("*.svg")}
+    made = gallery.pictures()
+    assert set(kept) == set(made)
+    for name, svg in made.items():
+        assert sorted(texts_of(kept[name])) == sorted(texts_of(svg)), name
 
 
 @pytest.mark.slow

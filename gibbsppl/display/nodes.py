@@ -217,7 +217,9 @@ def _read_by(graph: Graph) -> dict[str, list[str]]:
     """For each factor and computed array by name, the names of the nodes that it reads."""
     computed = sorted(graph.deterministics, key=lambda d: -d.value.count_ops())
     found = {
-        f.name: _sources(_written(_expressions(f), computed), f.over, graph) for f in graph.factors
+        # (a density that is written out mentions its own value)
+        f.name: _sources(_written(_expressions(f), computed), f.over, graph, _target_of(f))
+        for f in graph.factors
     }
     for n, one in enumerate(computed):
         # (of two computed arrays of the same value, neither is written by the other)
@@ -249,11 +251,19 @@ def _written(expressions: Iterable[Expr], computed: Iterable[Deterministic]) -> 
     return [e.xreplace(names) if names else e for e in expressions]
 
 
-def _sources(expressions: Iterable[Expr], over: tuple[Range, ...], graph: Graph) -> list[str]:
-    """The nodes whose region is read by any of the expressions, at some positions."""
+def _target_of(factor: Factor) -> Leaf | None:
+    return factor.target if isinstance(factor, Statement) else None
+
+
+def _sources(
+    expressions: Iterable[Expr], over: tuple[Range, ...], graph: Graph, own: Leaf | None = None
+) -> list[str]:
+    """The nodes whose region is read by any of the expressions, other than as the own value."""
     found: dict[str, None] = {}
     for expression in expressions:
         for read in reads_of(expression, bounds_of(over), graph.sizes):
+            if read.leaf == own:
+                continue
             name = read.leaf.array.name
             filled: list[Statement | Constant] = [*graph.statements_of(name)]
             filled += _constants_of(name, graph)
