@@ -20,6 +20,7 @@ from gibbsppl.display.html import Html, Text, block, table
 from gibbsppl.display.markup import LATEX, MATHML
 from gibbsppl.display.statements import latex_of, lines_of
 from gibbsppl.output.draws import Draws
+from models import bugs
 
 
 def parsed(html):
@@ -135,6 +136,16 @@ def test_the_page_of_a_model_has_its_lines_and_its_picture(name):
     assert len(rows_of(page)) == len(str(model.graph).splitlines())
     assert model.plot().svg in page
     assert model._repr_latex_() == f"$$\n{latex_of(model.graph)}\n$$"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bugs.CASES | bugs.MORE)
+def test_the_examples_of_bugs_have_pages(name):
+    case = (bugs.CASES | bugs.MORE)[name]
+    model = gp.read_bugs(case.model, case.data)
+
+    assert len(rows_of(model._repr_html_())) == len(str(model.graph).splitlines())
+    assert model._repr_latex_().count(r"\left") == model._repr_latex_().count(r"\right")
 
 
 def test_a_model_that_is_not_whole_says_so():
