@@ -13,7 +13,6 @@ import numpy as np
 from gibbsppl.display.html import Html, code, marked, notes, shown, table
 from gibbsppl.errors import counted
 from gibbsppl.output.arrays import Array
-from gibbsppl.output.diagnostics import COLUMNS
 
 DRAWS_HEADER = ("variable", "dims", "elements", "type", "draws of a chain", "mean", "sd")
 
@@ -48,6 +47,7 @@ def _sizes(dims: Sequence[str], shape: Sequence[int]) -> str:
 
 def summary_page(
     title: str,
+    columns: Sequence[str],
     rows: Iterator[tuple[str, Sequence[str], Mapping[str, bool]]],
     below: Sequence[str],
 ) -> Html:
@@ -55,11 +55,11 @@ def summary_page(
 
     A row without cells is what is said of rows left out.
     """
-    first = len(COLUMNS) + 1
     lines = [
         (code(label), *(marked(cell, "bad") if worry.get(name) else cell
-                        for name, cell in zip(COLUMNS, cells, strict=True)))
+                        for name, cell in zip(columns, cells, strict=True)))
         if cells else (marked(label, "faint"),)
         for label, cells, worry in rows
     ]  # fmt: skip
-    return shown(title, table(("", *COLUMNS), lines, numbers=set(range(1, first))), notes(below))
+    numbers = set(range(1, len(columns) + 1))
+    return shown(title, table(("", *columns), lines, numbers=numbers), notes(below))

@@ -109,7 +109,7 @@ class Summary:
         from gibbsppl.output.pages import summary_page  # noqa: PLC0415  (only in notebooks)
 
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
-        return summary_page(title, self._marked_rows(), _notes(self))
+        return summary_page(title, COLUMNS, self._marked_rows(), _notes(self))
 
     def _marked_rows(self) -> Iterator[tuple[str, Sequence[str], Mapping[str, bool]]]:
         """The rows as texts, with the cells to worry about; where rows are left out, one line."""
