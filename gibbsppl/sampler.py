@@ -25,7 +25,9 @@ from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.checks.methods import Checking
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.comparing.methods import Comparing
+from gibbsppl.display.html import Text
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.explain.methods import Seen
 from gibbsppl.fits.methods import Fitting
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
@@ -79,7 +81,7 @@ def _restored(content: bytes) -> Sampler:
 
 @methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking):
+class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen):
     """A compiled model: its graph, data, derivation and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
@@ -128,7 +130,7 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking):
     @property
     def source(self) -> str:
         """The generated NumPy module."""
-        return self.program.source
+        return Text(self.program.source)
 
     def explain(self, name: str | None = None) -> str:
         """The derivation of the conditional of a variable, or of all, with the rewrites."""
@@ -136,14 +138,15 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking):
         from gibbsppl.explain import explained  # noqa: PLC0415  (only when asked for)
 
         told = explained(self.schedule, lines_by_step(self.schedule), self.data, name)
-        return told + (f"\n\n\n{self.rewrites}" if name is None else "")
+        return Text(told + (f"\n\n\n{self.rewrites}" if name is None else ""))
 
     @property
     def rewrites(self) -> str:
         """The rewrites made, such as auxiliary variables, and the possible further ones."""
         from gibbsppl.explain import rewrites_told  # noqa: PLC0415  (only when asked for)
 
-        return rewrites_told(self.schedule, self.graph, self.data, self.settings["collapse"])
+        collapse = self.settings["collapse"]
+        return Text(rewrites_told(self.schedule, self.graph, self.data, collapse))
 
     def verify(self, seed: int = 0) -> Verification:
         """The exact checks of the whole sampler: a printed table with ``.passed`` and ``.proved``.

@@ -24,6 +24,7 @@ from gibbsppl.arguments import (
     TRUTH,
     Kind,
 )
+from gibbsppl.display.methods import PLOT
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.blocks import blocks_of
 from gibbsppl.schedule.moments import By
@@ -68,6 +69,7 @@ OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
 
 # What the methods of a sampler take, by argument.
 ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
+    "plot": PLOT,
     "explain": {"name": NAME.or_none()},
     "verify": {"seed": COUNT},
     "check_kernel": {"name": NAME},

@@ -25,7 +25,7 @@ LAYERS = (
     ("algebra",),
     ("families",),
     ("model",),
-    ("analysis",),
+    ("analysis", "display"),
     ("language", "pieces"),
     ("bugs", "derive"),
     ("rewrites",),
@@ -295,6 +295,7 @@ def test_importing_the_package_loads_numpy_alone():
 RUN = (
     *("checkpoints", "checks", "comparing", "fits", "predict", "tempering"),
     *("algebra", "analysis", "arguments", "cache", "code", "compiling", "derive", "deriving"),
+    "display",
     *("errors", "explain", "families", "initial", "kernels", "language", "model", "output"),
     *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "sampling", "schedule"),
     "settings",

@@ -59,7 +59,7 @@ def _enclosed(written: Written, rank: int) -> str:
     return text if own >= rank else f"({text})"
 
 
-def _rank(factor: Expr) -> int:
+def rank_of(factor: Expr) -> int:
     """Where a factor stands in a product."""
     base = factor.base if isinstance(factor, sp.Pow) else factor
     match base:
@@ -97,9 +97,9 @@ class Notation:
 
     def text(self, expr: Expr) -> str:
         """The expression as text."""
-        return self._written(self._sized(sp.sympify(expr)))[0]
+        return self._written(self.sized(sp.sympify(expr)))[0]
 
-    def _sized(self, expr: Expr) -> Expr:
+    def sized(self, expr: Expr) -> Expr:
         """The expression with sizes as numbers, and sums of ones along a dim as its size."""
         ones = (o for o in expr.atoms(Over) if o.body == 1 and o.bound[0] in self.sizes)
         sizes = {o: sp.Integer(self.sizes[o.bound[0]]) for o in ones if len(o.args) == 2}
@@ -107,11 +107,11 @@ class Notation:
 
     def factor(self, expr: Expr) -> str:
         """The expression as a factor of a product: a sum in parentheses."""
-        return self._within(self._sized(sp.sympify(expr)), PRODUCT)
+        return self._within(self.sized(sp.sympify(expr)), PRODUCT)
 
     def total(self, terms: Iterable[Expr]) -> str:
         """The sum of the terms, in the order given, plain numbers added up where the first is."""
-        parts = [a for t in terms for a in self._ordered(self._sized(sp.sympify(t)))]
+        parts = [a for t in terms for a in self.ordered(self.sized(sp.sympify(t)))]
         numbers = [p for p, _ in parts if p.is_number]
         merged = Add(*numbers)
         texts = [text for p, text in parts if not p.is_number]
@@ -132,7 +132,7 @@ class Notation:
                 name, *indices = (str(expr.own), *expr.indices)
                 return f"{name}[{', '.join(map(self.text, indices))}]", ATOM
             case sp.Add():
-                return signed_sum([text for _, text in self._ordered(expr)]), SUM
+                return signed_sum([text for _, text in self.ordered(expr)]), SUM
             case sp.Mul():
                 return self._product(expr)
             case sp.exp():
@@ -166,7 +166,7 @@ class Notation:
                   else self.text(substitute(e, at)) for e in sign.inside)  # fmt: skip
         return f"{sign.sign}[{', '.join(inside)}]"
 
-    def _ordered(self, expr: Expr) -> list[tuple[Expr, str]]:
+    def ordered(self, expr: Expr) -> list[tuple[Expr, str]]:
         """The terms of a sum with texts: positive terms first, negative terms last."""
 
         def key(term: tuple[Expr, str]) -> tuple[bool, bool, int, str]:
@@ -178,9 +178,9 @@ class Notation:
     def _product(self, expr: Expr) -> Written:
         """``-5*a*b/(2*c**2)``: sign, numbers, scalars, elements, then functions and sums."""
         coefficient, rest = expr.as_coeff_Mul()
-        above, below = _fraction(Mul.make_args(rest))
+        above, below = fraction_of(Mul.make_args(rest))
         sign = "-" if coefficient.is_negative else ""
-        p, q = _coefficient(abs(coefficient))
+        p, q = coefficient_text(abs(coefficient))
         tops = [_enclosed(w, PRODUCT) for w in self._ranked(above)]
         lows = [_enclosed(w, POWER) for w in self._ranked(below)]
         tops = ([p] if p != "1" or not tops else []) + tops
@@ -193,7 +193,7 @@ class Notation:
 
     def _ranked(self, factors: Iterable[Expr]) -> list[Written]:
         """The factors of a product in their order, written."""
-        found = [(_rank(f), self._written(f)) for f in factors]
+        found = [(rank_of(f), self._written(f)) for f in factors]
         return [written for _, written in sorted(found)]
 
     def _power(self, expr: sp.Pow) -> Written:
@@ -319,7 +319,7 @@ def _decimal(value: sp.Rational) -> str | None:
     return text if is_exact and len(text) <= LONGEST_DECIMAL else None
 
 
-def _coefficient(value: Expr) -> tuple[str, str]:
+def coefficient_text(value: Expr) -> tuple[str, str]:
     """What a number contributes above and below the line of a product."""
     if isinstance(value, sp.Rational) and value.q > 4 and (text := _decimal(value)) is not None:
         return text, "1"
@@ -328,7 +328,7 @@ def _coefficient(value: Expr) -> tuple[str, str]:
     return str(value), "1"
 
 
-def _fraction(factors: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:
+def fraction_of(factors: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:
     """The factors above the line and, with their exponents turned, those below."""
     above, below = [], []
     for factor in factors:

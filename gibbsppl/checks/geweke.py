@@ -39,6 +39,7 @@ from scipy.special import bdtr, kolmogorov
 
 from gibbsppl.checks.table import table, verdict
 from gibbsppl.code.program import Program
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError
 from gibbsppl.model.density import log_density
 from gibbsppl.model.evaluation import Floats, Sizes, Values
@@ -74,7 +75,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class GewekeResult:
+class GewekeResult(Printed):
     """All comparisons, with the level that the family of them is tested at."""
 
     comparisons: tuple[Comparison, ...]

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gibbsppl.checks.table import table, verdict
+from gibbsppl.display.html import code, marked, shown
+from gibbsppl.display.html import table as html_table
 
 RELATIVE_TOLERANCE = 1e-9
+HEADER = ("step", "kind", "family", "discrepancy", "tolerance", "verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,24 @@ class Verification:
     def __str__(self) -> str:
         return ratio_table(self.rows)
 
+    def _repr_html_(self) -> str:
+        verdicts = {True: "good", False: "bad"}
+        rows = [
+            (code(cells[0]), *cells[1:-1], marked(cells[-1], verdicts[row.passed]))
+            for row, cells in zip(self.rows, map(_cells, self.rows), strict=True)
+        ]
+        told = "proved" if self.proved else "nothing disagrees" if self.passed else "FAILED"
+        return shown(f"verification: {told}", html_table(HEADER, rows, numbers={3, 4}))
+
 
 def ratio_table(rows: Sequence[Row]) -> str:
     """The results as aligned text, one line per step."""
-    cells = [
-        (r.step, r.kind, r.family, _number(r.discrepancy), f"{r.tolerance:.1e}", _verdict(r))
-        for r in rows
-    ]
-    return table(("step", "kind", "family", "discrepancy", "tolerance", "verdict"), cells)
+    return table(HEADER, [_cells(row) for row in rows])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    found, allowed = _number(row.discrepancy), f"{row.tolerance:.1e}"
+    return row.step, row.kind, row.family, found, allowed, _verdict(row)
 
 
 def _number(discrepancy: float | None) -> str:

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from gibbsppl.arguments import methods_told, shown
 from gibbsppl.checks.table import table, verdict
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError
 from gibbsppl.model.evaluation import Floats, Values
 
@@ -34,7 +35,7 @@ MOST_SQUARES = 1 - 2 * int(np.log2(np.finfo(float).eps))
 
 @methods_told(RunError)
 @dataclass(frozen=True, eq=False, repr=False)
-class TransitionMatrix:
+class TransitionMatrix(Printed):
     """The exact transition matrix of a sweep, with all states and their posterior probabilities.
 
     ``states`` has a dict of arrays for each state, ``posterior`` its probability, and

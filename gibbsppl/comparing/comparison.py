@@ -18,6 +18,7 @@ from gibbsppl.checks.table import table
 from gibbsppl.code.trials import operations_of
 from gibbsppl.comparing.costs import Lowered
 from gibbsppl.comparing.mixing import Mixing, mixing
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import CompileError, NotLoweredError, RunError
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.draws import Draws
@@ -93,7 +94,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Printed):
     """Variants, the best first, and failed variants (not compiled or run), with the reason.
 
     ``best`` is the variant that was named first, unless others have more effective draws per

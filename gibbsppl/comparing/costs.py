@@ -19,6 +19,7 @@ from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.operations import BYTES, Counted, Work, counted
 from gibbsppl.code.source import written
 from gibbsppl.code.trials import operations_of, shares_of
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
@@ -102,7 +103,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class Costs(Printed):
     """Operations and bytes of a sweep by step, of what is recorded besides, and of what is once.
 
     ``plates`` are the leading terms of the operations of all steps: an amount that is a part of

@@ -7,7 +7,8 @@ Nothing is derived here but repairs, which are searched for when they are asked 
 - `rewriting`: the rewrites made, and the possible further ones
 - `repairs`: the changes of a model that would give a closed form, by other `priors` and by
   `rescaling` of variables
-- `names` for all of these
+- `names` for all of these; `methods`: what a sampler has of pictures, and `pages`, which notebooks
+  show
 """
 
 from gibbsppl.explain.derivation import explained

@@ -43,21 +43,28 @@ def schedule_text(
     ``data`` is what repairs are tried with. ``is_counted``: whether the operations of all other
     ways to draw have been asked for.
     """
-    notation = short_notation(schedule.whole)
-    choices = choices_told(schedule.choices, NOT_IN_LOOPS if is_counted else HOW_COUNTED)
-    told = [*_rewrites(schedule, notation), *(f"  {line}" for line in choices)]
-    for move in schedule.fallbacks:
-        told += _fallback(move, schedule, notation, data)
-    lines = [_title(schedule), *(part for line in told for part in _folded(line))]
+    lines = [title_of(schedule), *told_before(schedule, data, is_counted=is_counted)]
     if schedule.fallbacks:
         lines += ["sweep"]
-    rows = _rows(schedule, notation)
+    rows = _rows(schedule, short_notation(schedule.whole))
     lines += rows
     lines += composed_told(schedule)
     lines += units_told(schedule)
     if any(CUT in line for line in rows):
         lines.append(f'({CUT} stands for what is too long for a line; explain("name") shows all)')
     return "\n".join(lines)
+
+
+def told_before(
+    schedule: Schedule, data: Mapping[str, Any], *, is_counted: bool
+) -> list[str]:
+    """What is said before the steps: rewrites, choices, fallbacks with their reasons."""
+    notation = short_notation(schedule.whole)
+    choices = choices_told(schedule.choices, NOT_IN_LOOPS if is_counted else HOW_COUNTED)
+    told = [*_rewrites(schedule, notation), *(f"  {line}" for line in choices)]
+    for move in schedule.fallbacks:
+        told += _fallback(move, schedule, notation, data)
+    return [part for line in told for part in _folded(line)]
 
 
 def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
@@ -98,7 +105,8 @@ def _folded(line: str) -> list[str]:
     )
 
 
-def _title(schedule: Schedule) -> str:
+def title_of(schedule: Schedule) -> str:
+    """The name of a model, the number of its steps, and how many are not exact."""
     more = len(schedule.interwoven)
     found = [f"{len(schedule.approximate)} approximate"] if schedule.approximate else []
     if schedule.fallbacks:

@@ -16,6 +16,7 @@ import numpy as np
 from gibbsppl.checks.results import Verification
 from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.fits.factors import Factor, factor_of
 from gibbsppl.model.evaluation import Floats, Values
@@ -29,7 +30,7 @@ from gibbsppl.schedule.sweeps import Schedule
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Approximation:
+class Approximation(Printed):
     """A factorised approximation q of the posterior, fitted by coordinate ascent (mean field).
 
     ``trace`` has the evidence lower bound after each sweep, ``elbo`` its last value; the log

@@ -25,6 +25,7 @@ from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.arguments import GivenArray, is_no_text, methods_told, shown
+from gibbsppl.display.methods import PLOT, Shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
@@ -86,8 +87,8 @@ def _restored(kind: type[Model], content: bytes) -> Model:
 
 
 
-@methods_told(ModelError)
-class Model:
+@methods_told(ModelError, plot=PLOT)
+class Model(Shown):
     """A model under declaration, used as a context manager.
 
     ``coords`` maps the name of each dimension to the labels of its positions, or to its size.

@@ -23,7 +23,15 @@ from gibbsppl.algebra.expressions import Array, Binder, Dim, Expr, Leaf, leaves_
 from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Step
-from gibbsppl.model.graph import Factor, Graph, Marginal, Potential, Statement, expressions_read_by
+from gibbsppl.model.graph import (
+    Constant,
+    Factor,
+    Graph,
+    Marginal,
+    Potential,
+    Statement,
+    expressions_read_by,
+)
 
 Interval = tuple[int, int]
 Bounds = Mapping[Dim, Interval]
@@ -111,7 +119,7 @@ def edges_of(graph: Graph) -> tuple[Edge, ...]:
         for factor in graph.factors
         for read in _reads(factor, graph)
         for parent in owners.get(read.leaf.array.name, ())
-        if _meets(read, parent, graph)
+        if meets(read, parent, graph)
     }
     return tuple(found)
 
@@ -177,7 +185,7 @@ def _interval(index: Expr, bounds: Bounds, sizes: Mapping[Dim, int]) -> Interval
     return low + int(offset), high + int(offset)
 
 
-def _meets(read: Read, statement: Statement, graph: Graph) -> bool:
+def meets(read: Read, statement: Statement | Constant, graph: Graph) -> bool:
     """Whether the read touches the region that the statement fills."""
     region = (
         _interval(i, bounds_of(statement.over), graph.sizes) for i in statement.target.indices

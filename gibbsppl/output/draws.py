@@ -32,6 +32,7 @@ from gibbsppl.arguments import (
     NAME,
     NAMES,
     PATH,
+    POSITIVE,
     methods_told,
 )
 from gibbsppl.errors import RunError, counted, did_you_mean
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from arviz import InferenceData
 
+    from gibbsppl.output.plots import DrawsPlot
+
 # In sample_stats, before the name of what is moved: the share of steps that are accepted; of paths
 # by gradients the number of points, and the share that diverged.
 STATISTICS = {
@@ -67,6 +70,7 @@ STATISTICS = {
     together={"names": NAMES.or_none()},
     starts={"chains": COUNT},
     summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none(), "probs": SHARES},
+    plot={"names": NAMES.or_none(), "rows": POSITIVE},
     save={"path": PATH},
     save_coda={"prefix": PATH},
     **OF_ESTIMATES,
@@ -142,6 +146,11 @@ class Draws(Estimating):
         lines += [f"with {', '.join(self.groups)}"] if self.groups else []
         notes = self.until and f"ended by its rule, {self.until}", self.left_out, self.interrupted
         return "\n".join([*lines, *filter(None, notes)])
+
+    def _repr_html_(self) -> str:
+        from gibbsppl.output.pages import draws_page  # noqa: PLC0415  (only in notebooks)
+
+        return draws_page(self)
 
     @property
     def interrupted(self) -> str | None:
@@ -289,6 +298,27 @@ class Draws(Estimating):
         _, observed = self.observed_data.get(name, ((), None))
         own, chosen = (self[name], self._labeller(name), max_rows), tuple(np.atleast_1d(probs))
         return block_of(name, *own, probs=chosen, observed=observed)
+    def plot(self, names: str | Sequence[str] | None = None, *, rows: int = 4) -> DrawsPlot:
+        """Traces and rank plots of the worst elements, by R-hat and effective sample size.
+
+        ``names`` chooses variables, ``rows`` how many elements are shown. Ranks of a chain are
+        spread evenly where chains agree: counts inside of the band. The picture, which notebooks
+        show, has a ``.figure`` of matplotlib, and is written by ``.save("draws.png")``.
+
+        >>> noise = np.random.default_rng(1).normal(size=(4, 100))
+        >>> Draws({"x": noise, "stuck": noise + [[0.0], [0.0], [0.0], [3.0]]}).plot(rows=1)
+        <Traces and ranks of stuck>
+        """
+        from gibbsppl.output.plots import plot_of  # noqa: PLC0415  (only when asked for)
+        from gibbsppl.output.worst import worst_elements  # noqa: PLC0415
+
+        chosen = (names,) if isinstance(names, str) else names or tuple(self.values)
+        worst = worst_elements({n: self[n] for n in chosen}, self._labelled, rows)
+        of = ", ".join(chosen) if len(chosen) <= 6 else counted(len(chosen), "variable")
+        return plot_of(worst, f"the worst of {of}: {len(worst)} shown")
+
+    def _labelled(self, name: str, place: tuple[int, ...]) -> str:
+        return self._labeller(name)(place)
 
     def _means(self, what: str, names: Iterable[str]) -> dict[str, list[float]]:
         """The means of a statistic of each move of some variables over the draws of each chain."""

@@ -21,6 +21,7 @@ from itertools import islice
 
 import numpy as np
 
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.output.arrays import Array, Named
 
@@ -32,7 +33,7 @@ PROBABILITY, VALUE = "monitored_probability", "monitored_value"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Monitored:
+class Monitored(Printed):
     """The statistics of one monitor, arrays along ``dims``.
 
     ``counts``, ``means``, ``variances`` and ``chain_quantiles`` are those of each chain, the first
@@ -200,7 +201,7 @@ def monitored_of(arrays: Mapping[str, Named], labels: Mapping[str, Array]) -> Mo
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AllMonitored(Mapping[str, Monitored]):
+class AllMonitored(Printed, Mapping[str, Monitored]):
     """The statistics of all monitors of a run, by name; printed as a table."""
 
     monitors: Mapping[str, Monitored] = field(default_factory=dict)

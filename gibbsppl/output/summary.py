@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -115,6 +115,24 @@ class Summary:
         notes = _notes(self)
         return "\n".join([title, "", *_table(self.blocks), *([""] if notes else []), *notes])
 
+    def _repr_html_(self) -> str:
+        from gibbsppl.output.pages import summary_page  # noqa: PLC0415  (only in notebooks)
+
+        title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
+        return summary_page(title, _columns(self.blocks), self._marked_rows(), _notes(self))
+
+    def _marked_rows(self) -> Iterator[tuple[str, Sequence[str], Mapping[str, bool]]]:
+        """The rows as texts, with the cells to worry about; where rows are left out, one line."""
+        lowest = LOWEST_ESS_PER_CHAIN * self.chains
+        for block in self.blocks:
+            for n, (label, row) in enumerate(block.rows.items()):
+                if block.hidden and n == block.head:
+                    yield _gap(block), (), {}
+                worry = {name: row[name] < lowest for name in ("ess_bulk", "ess_tail")}
+                yield label, _cells(row), {**worry, "r_hat": row["r_hat"] > HIGHEST_R_HAT}
+            if block.hidden and block.head == len(block.rows):
+                yield _gap(block), (), {}
+
 
 def block_of(
     name: str,
@@ -211,12 +229,17 @@ def _largest(values: Array) -> float:
     return float(finite.max()) if finite.size else math.nan
 
 
+def _columns(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """The names of the columns."""
+    return next((tuple(row) for b in blocks for row in b.rows.values()), columns_of())
+
+
 def _table(blocks: Sequence[Block]) -> list[str]:
     """The lines of the table: header, rows, and a line wherever rows are left out."""
     labels = [label for block in blocks for label in block.rows]
     gaps = {_place(blocks, k): block for k, block in enumerate(blocks) if block.hidden}
     cells = [_cells(row) for block in blocks for row in block.rows.values()]
-    names = next((tuple(row) for b in blocks for row in b.rows.values()), columns_of())
+    names = _columns(blocks)
     columns = [_aligned([row[k] for row in cells], name) for k, name in enumerate(names)]
     width = max([0, *map(len, labels), *(len(_gap(b)) for b in gaps.values())])
     lines = [" " * width + "".join("  " + column[0] for column in columns)]

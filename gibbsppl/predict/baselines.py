@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gibbsppl.arguments import MODEL, POSITIVE, calls_told, is_finite_number, shown
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, counted
 from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Floats, Values
@@ -69,7 +70,7 @@ def importance(model: Model, *, draws: int = 10_000, seed: Seed = None) -> Weigh
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Rejection:
+class Rejection(Printed):
     """The draws that rejection sampling has accepted, and how.
 
     ``draws`` are independent draws of the posterior, as one chain. ``log_maximum`` is the bound of

@@ -31,6 +31,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Dim, Leaf, leaves_of
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.model.density import free_elements, log_density
 from gibbsppl.model.evaluation import Floats, Values
@@ -50,7 +51,7 @@ _REPLICATE = Array("replicate~")
 
 
 @dataclass(frozen=True, slots=True)
-class Dic:
+class Dic(Printed):
     """The deviance information criterion: the mean deviance and a penalty, pD.
 
     ``error`` is the Monte Carlo standard error of the penalty. ``half_variance`` is half the

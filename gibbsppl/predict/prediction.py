@@ -33,6 +33,7 @@ import numpy as np
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.arguments import GivenArray
 from gibbsppl.code.log_densities import pays
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import NotLoweredError, RunError, counted
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import drawn, fill, walk
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Prediction:
+class Prediction(Printed):
     """The predictive mean and variance of one variable, arrays along ``dims``.
 
     ``redrawn`` names the variables that have no draws at the new positions: they were drawn from

@@ -15,6 +15,7 @@ import numpy as np
 
 from gibbsppl.algebra.columns import columns
 from gibbsppl.arguments import COUNT, NAME, NAMES, POSITIVE, methods_told, shown
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import Draws
@@ -38,7 +39,7 @@ FEWEST_DRAWS = 100
     summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
 )
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Weighted:
+class Weighted(Printed):
     """Independent draws with weights.
 
     ``values``: arrays with axes (draw, *dims), by variable; ``log_weights``: the log of the weight

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.choice import Asked
@@ -38,7 +39,7 @@ FEWEST_DRAWS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Printed):
     """The log marginal likelihood of a model, with its standard error.
 
     ``value`` is ``log p(data)``, constants included: the log of the integral of the declared
