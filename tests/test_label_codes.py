@@ -149,3 +149,12 @@ def test_tables_of_polars_have_gaps_too():
 def test_nan_of_polars_is_no_null():
     with gp.Model(), pytest.raises(gp.ModelError, match="nan at position"):
         gp.Normal("y", 0, sigma=1, dims="i", observed=pl.Series([1.0, float("nan"), None]))
+
+
+def test_neighbours_are_positions_whatever_labels_sites_have():
+    with gp.Model(coords={"site": [1, 2, 3]}) as model:
+        first, second = gp.Neighbours("border", [[1], [0, 2], [1]], of="site")
+
+    found = {(int(i), int(j)) for i, j in zip(*(model.data[str(t.expr.array.name)]
+             for t in (first, second)), strict=True)}  # fmt: skip
+    assert found == {(0, 1), (1, 2)}

@@ -17,7 +17,7 @@ from gibbsppl.algebra.expressions import Dim, array_of
 from gibbsppl.arguments import GivenArray, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
-from gibbsppl.language.model import Model, current_model
+from gibbsppl.language.model import Model, current_model, dims_named
 from gibbsppl.language.tensors import Tensor
 from gibbsppl.language.values import dims_given, dims_of_values, in_order, read_values
 from gibbsppl.model.graph import Kind, Variable
@@ -79,6 +79,26 @@ def Index(  # noqa: N802  (constructors of the language are capitalised)
     (target,) = model.dims(of, name)
     _check_codes(name, numbers, target, model.size(target))
     dims_of_values(model, name, numbers.shape, axes, codes)
+    return _pointing(model, name, axes, numbers, target, codes)
+
+
+def positions(name: str, codes: np.ndarray, of: str, dims: str) -> Tensor:
+    """An index of positions that were counted here, which are no labels whatever the dim has."""
+    model = current_model(name)
+    (target,), axes = model.dims(of, name), dims_named(dims, name)
+    dims_of_values(model, name, codes.shape, axes)
+    return _pointing(model, name, axes, codes, target, codes)
+
+
+def _pointing(
+    model: Model,
+    name: str,
+    axes: tuple[Dim, ...],
+    numbers: np.ndarray,
+    target: Dim,
+    codes: GivenArray,
+) -> Tensor:
+    """The index of positions along a dim."""
     variable = Variable(name, axes, "index", integer=True, of=target)
     # (four bytes for each are kept where they are given)
     kind = np.int32 if getattr(codes, "dtype", None) == np.int32 else np.intp

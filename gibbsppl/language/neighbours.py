@@ -21,7 +21,7 @@ import numpy as np
 from gibbsppl.algebra.copies import primed
 from gibbsppl.arguments import NAME, GivenArray, calls_told
 from gibbsppl.errors import ModelError
-from gibbsppl.language.data import Index
+from gibbsppl.language.data import positions
 from gibbsppl.language.model import current_model
 from gibbsppl.language.tensors import Tensor
 from gibbsppl.language.values import Sparse, in_order, read_as_array
@@ -72,8 +72,8 @@ def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
         raise ModelError(f"{name}: no two sites are neighbours; leave {name} out.")
     first, second = np.array(found).T
     return (
-        Index(f"{name}_first", first, of=of, dims=name),
-        Index(f"{name}_second", second, of=of, dims=name),
+        positions(f"{name}_first", first, of, name),
+        positions(f"{name}_second", second, of, name),
     )
 
 
