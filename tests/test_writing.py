@@ -126,7 +126,7 @@ def test_draws_that_cannot_be_saved_are_left(path, tmp_path, monkeypatch):
 
 
 def test_too_little_memory_for_a_summary_leaves_the_draws(file, capsys, monkeypatch):
-    def too_little(*_):
+    def too_little(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(draws_module, "block_of", too_little)

@@ -108,7 +108,7 @@ def pictures() -> Iterator[tuple[str, str]]:
 
 
 def section(family: Family, style: Style = IN_LATEX) -> str:
-    """What the row of a distribution says."""
+    """The facts in the row of a distribution."""
     x, event, parameters = _symbols(family)
     about = family.about.replace("``", "`")
     density = family.log_density(x, event, **parameters)

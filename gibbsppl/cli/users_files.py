@@ -1,4 +1,4 @@
-"""What goes wrong in a user's file: the line of the file, in place of a stack of calls.
+"""Mistakes in a user's file: the line of the file, in place of a stack of calls.
 
 Comes in: the path of a file, whose code runs under a context. Goes out: an error of one message.
 """

@@ -1,4 +1,4 @@
-"""Which role each node of a picture has for one variable: the parts of its Markov blanket.
+"""The role of each node of a picture for one variable: the parts of its Markov blanket.
 
 Comes in: a `Net` and the nodes of a variable. Goes out: a role for each node in the blanket.
 
@@ -88,7 +88,7 @@ def _near(net: Net, *, downwards: bool) -> dict[str, list[str]]:
 def _through(
     names: Iterable[str], near: Mapping[str, list[str]], kinds: Mapping[str, str]
 ) -> set[str]:
-    """What is next to nodes, and next to computed arrays that are."""
+    """The neighbours of nodes, and those of computed arrays beside them."""
     found: set[str] = set()
     search = [n for name in names for n in near[name]]
     while search:

@@ -114,14 +114,14 @@ class Text(str):
 
 
 class Printer:
-    """What IPython gives to write on."""
+    """The printer that IPython gives."""
 
     def text(self, text: str) -> None:
         """Write a text."""
 
 
 class Printed:
-    """What is shown in a notebook as it is printed."""
+    """The page of a value that a notebook shows as it is printed."""
 
     __slots__ = ()
 

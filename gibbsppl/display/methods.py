@@ -1,4 +1,4 @@
-"""What a model has to be looked at: pictures, and what a notebook shows."""
+"""A model to look at: its pictures, and its page in a notebook."""
 
 from __future__ import annotations
 

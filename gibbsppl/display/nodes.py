@@ -230,7 +230,7 @@ def _read_by(graph: Graph) -> dict[str, list[str]]:
 
 
 def _expressions(factor: Factor) -> tuple[Expr, ...]:
-    """What a factor is written by: a parameter as the user wrote it."""
+    """The terms that a factor is written by: a parameter as the user wrote it."""
     if isinstance(factor, Marginal):
         return expressions_read_by(factor)
     if isinstance(factor, Potential):

@@ -116,7 +116,7 @@ def _as_declared(inside: Mapping[Path, Sequence[Child]], rows: Rows) -> list[Thi
 
 
 def _children(rows: Rows) -> dict[Path, list[Child]]:
-    """What is directly inside of each plate, and of none."""
+    """The plates and nodes directly inside of each plate, and of none."""
     inside: dict[Path, list[Child]] = {(): []}
     for plate in rows.spans:
         inside[plate] = []
@@ -127,7 +127,7 @@ def _children(rows: Rows) -> dict[Path, list[Child]]:
 
 
 def _flat(inside: Mapping[Path, Sequence[Child]], plate: Path) -> list[Thing]:
-    """What is inside of a plate in order, with what is inside of that."""
+    """The nodes inside of a plate in order, those of inner plates included."""
     found: list[Thing] = []
     for child in inside[plate]:
         if isinstance(child, tuple):

@@ -1,4 +1,4 @@
-"""What a notebook shows of a model: its statements typeset, and its plate diagram.
+"""The page of a model in a notebook: its statements typeset, and its plate diagram.
 
 Comes in: a `Graph`. Goes out: HTML.
 """

@@ -119,7 +119,7 @@ def size_of(node: Node) -> Point:
 
 
 def plate_text(path: Path, net: Net) -> str:
-    """What a plate says: its dim, and how many positions that has."""
+    """The label of a plate: its dim, with the number of positions."""
     return f"{path[-1]} {net.sizes[path[-1]]:,}"
 
 

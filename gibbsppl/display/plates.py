@@ -1,4 +1,4 @@
-"""Which plate is inside of which, so that each node is in the plates of its dims and in no other.
+"""Plates inside of others, so that each node is in the plates of its dims and in no other.
 
 Comes in: the dims of each node. Goes out: a path for each, from the outermost plate to the
 innermost. Plates are boxes, of which two are apart or one inside of the other: a dim along which

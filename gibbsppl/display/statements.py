@@ -128,7 +128,7 @@ class _Writer:
 
 
 def _remarks(statement: Statement) -> Iterator[str]:
-    """What is said of a statement in words."""
+    """The conditions of a statement, in words."""
     if statement.family.event:
         yield f"over {', '.join(d.name for d in statement.event)}"
     lower, upper = statement.lower, statement.upper

@@ -188,7 +188,7 @@ def _key_width(roles: Mapping[str, Role]) -> float:
 
 
 def _key(roles: Mapping[str, Role], y: float) -> Iterable[str]:
-    """What colours mean, below the picture."""
+    """The legend of colours, below the picture."""
     x = MARGIN
     for role in _shown(roles):
         box = Box(x, y, 14, 14)

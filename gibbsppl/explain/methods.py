@@ -1,4 +1,4 @@
-"""What a sampler has to be looked at: the picture of the model as it is drawn, a page."""
+"""A sampler to look at: the picture of the model as it is drawn, a page."""
 
 from __future__ import annotations
 

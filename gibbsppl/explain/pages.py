@@ -1,4 +1,4 @@
-"""What a notebook shows of a sampler: the schedule as a table, with what each step costs.
+"""The page of a sampler in a notebook: the schedule as a table, with the cost of each step.
 
 Comes in: a schedule, and its costs. Goes out: HTML.
 """

@@ -58,7 +58,7 @@ def schedule_text(
 def told_before(
     schedule: Schedule, data: Mapping[str, Any], *, is_counted: bool
 ) -> list[str]:
-    """What is said before the steps: rewrites, choices, fallbacks with their reasons."""
+    """The lines before the steps: rewrites, choices, fallbacks with their reasons."""
     notation = short_notation(schedule.whole)
     choices = choices_told(schedule.choices, NOT_IN_LOOPS if is_counted else HOW_COUNTED)
     told = [*_rewrites(schedule, notation), *(f"  {line}" for line in choices)]

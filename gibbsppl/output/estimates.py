@@ -50,7 +50,7 @@ OF_ESTIMATES = {
 
 
 class Estimating:
-    """What can be asked of draws beside their summary."""
+    """Estimates that can be asked of draws beside their summary."""
 
     __slots__ = ()
     coords: Mapping[str, Array]

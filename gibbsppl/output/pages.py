@@ -1,4 +1,4 @@
-"""What a notebook shows of draws and of their summary.
+"""The pages of draws and of their summary in a notebook.
 
 Comes in: draws, or a summary. Goes out: HTML.
 """

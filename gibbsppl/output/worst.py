@@ -36,7 +36,7 @@ class Element:
 
     @property
     def badness(self) -> tuple[float, float]:
-        """What orders elements: R-hat to the hundredth, then the share that is effective.
+        """The order of elements: R-hat to the hundredth, then the share that is effective.
 
         Draws without diagnostics (all equal, or not finite) come first if they are not finite.
         """

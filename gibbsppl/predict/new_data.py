@@ -320,7 +320,7 @@ def _refuse_ambiguous(
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """What some variables depend on: latents with draws, variables to draw anew, data."""
+    """The arrays that variables depend on: latents with draws, variables to draw anew, data."""
 
     kept: tuple[str, ...]
     redrawn: tuple[str, ...]

@@ -132,7 +132,7 @@ def _places(graph: Graph, statement: Statement, data: Values) -> Places:
 def _seen(
     graph: Graph, statements: Sequence[Statement], shape: tuple[int, ...], data: Values
 ) -> Bools:
-    """Which elements of a variable are observed."""
+    """The elements of a variable that are observed, as truths."""
     found = np.zeros(shape, dtype=bool)
     for statement in statements:
         found[_places(graph, statement, data)] = is_seen(graph, statement, data)

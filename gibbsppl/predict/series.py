@@ -22,7 +22,7 @@ from gibbsppl.output.arrays import Array
 
 
 def read_of(statement: Statement) -> list[Expr]:
-    """What is read of a statement to simulate it, limits of what can be seen included."""
+    """The expressions read to simulate a statement, limits of what can be seen included."""
     limits = (e for c in statement.censored for e in (c.where, c.lower, c.upper))
     bounds = (b for b in (statement.lower, statement.upper, *limits) if b is not None)
     return [*(a for _, a in statement.arguments), *bounds, *statement.target.indices]

@@ -69,7 +69,7 @@ Keep = str | Sequence[str] | Every | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """What is wanted of draws: the names to ``keep``, or None, and what is ``watched``, by name.
+    """The wishes for draws: the names to ``keep``, or None, and what is ``watched``, by name.
 
     Of each name, one draw in so many is kept.
     """
@@ -79,7 +79,7 @@ class Records:
 
     @classmethod
     def of(cls, keep: Keep, watched: Mapping[str, Watched] | None = None) -> Records:
-        """What a user wants of draws, all of those whose names are given without a number."""
+        """The wishes of a user; all draws of names that are given without a number."""
         if keep is not None and not isinstance(keep, Mapping):
             keep = dict.fromkeys((keep,) if isinstance(keep, str) else keep, 1)
         return cls(keep, watched or {})

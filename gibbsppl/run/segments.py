@@ -144,7 +144,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """What is kept of some draws, so many of them, and the statistics of their moves."""
+    """Some draws, so many of them, as they are kept, and the statistics of their moves."""
 
     values: Mapping[str, Array]
     rates: Rates
@@ -326,7 +326,7 @@ class _Work:
 
 
 def _joined(pieces: Sequence[Piece]) -> tuple[Mapping[str, Array], Rates]:
-    """What is kept, piece by piece, as one."""
+    """Pieces as one: the draws that are kept, and the statistics of moves."""
     if len(pieces) < 2:
         return (pieces[0].values, pieces[0].rates) if pieces else ({}, {})
     moved = dict.fromkeys(move for piece in pieces for move in piece.rates)

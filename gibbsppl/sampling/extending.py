@@ -56,7 +56,7 @@ class Before:
 
     @staticmethod
     def part(array: Array, chain: int, first: int, stop: int, every: int = 1) -> Array:
-        """What an array with one draw in ``every`` has of some draws of a chain."""
+        """The part of an array with one draw in ``every`` that is of some draws of a chain."""
         return array[chain, first // every : stop // every]
 
 
