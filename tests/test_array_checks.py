@@ -41,6 +41,9 @@ def sweep(*statements, prepare=()):
 
 RIGHT = {
     "counts by label": sweep(COUNT, Add("count", (GROUP,), ONE, (N,))),
+    "positions beside those of an index": sweep(
+        Let("moved", (N,), Element("mu", (Apply("+", (GROUP, Number(-1))),)))
+    ),
     "lags": sweep(Let("moved", (FROM,), product([X, BEFORE]))),
     "a choice between ends": sweep(
         Let("left", (N,), Apply("where", (Apply("at_most", (ONE, HERE)), BEFORE, ZERO)))

@@ -259,7 +259,8 @@ class _Check:
             case Element(array=array) if (known := self.arrays.get(array)) is not None:
                 size = self.sizes.get(known.facts.of)
                 return (0, 0) if size is None else (0, size - 1)
-            case Apply(function="+", arguments=arguments):
+            case Apply(function="+", arguments=arguments) if not e.arrays:
+                # (an index need not reach the ends of its dim: beside it, all may be inside)
                 firsts, lasts = zip(*map(self.interval, arguments), strict=True)
                 return sum(firsts), sum(lasts)
         return 0, 0
