@@ -236,6 +236,8 @@ def with_(*rules, but=()):
 
 
 POLYA_GAMMA, POWER, TABLES = "Polya-Gamma", "power of a sum", "tables of customers"
+NETWORK = ("tau_weight", "tau_bias", "tau_out")
+BY_ELEMENT = {"blocks": dict.fromkeys(("level", "slope"), "elements")}
 
 # The ways to draw a model besides the one that it is given: keyword arguments of gp.compile.
 WAYS = {
@@ -253,11 +255,27 @@ WAYS = {
     "pumps": {
         "rates integrated out": {"collapse": ("theta",)},
         "their scale integrated out": {"collapse": ("beta",)},
+        "a shape by slice": {"kernels": {"alpha": gp.Slice()}},
     },
-    "seeds": {"Polya-Gamma": with_(POLYA_GAMMA), "without proposals": {"exact": True}},
-    "beetles": {"Polya-Gamma": with_(POLYA_GAMMA), "without proposals": {"exact": True}},
+    "seeds": {
+        "Polya-Gamma": with_(POLYA_GAMMA),
+        "plain": without(POLYA_GAMMA),
+        "without proposals": {"exact": True},
+        "one after the other": {"blocks": dict.fromkeys(("alpha", "effect"), "alone")},
+        "one after the other, without updates of locations": {
+            "blocks": dict.fromkeys(("alpha", "effect"), "alone"),
+            "interweave": ("tau",),
+        },
+    },
+    "salm": {"without proposals": {"exact": True}},
+    "beetles": {
+        "Polya-Gamma": with_(POLYA_GAMMA),
+        "without proposals": {"exact": True},
+        "one by one": {**without(POLYA_GAMMA), **BY_ELEMENT},
+    },
     "beetles, probit": {
         "latent normal": with_("latent normal"),
+        "one by one": {**without("latent normal"), **BY_ELEMENT},
         "without proposals": {"exact": True},
     },
     "robust_regression": {"plain": without(POWER), "random scan": {"scan": "random"}},
@@ -284,8 +302,14 @@ WAYS = {
         "latent normal between": with_("latent normal between"),
         "plain": without("latent normal between"),
         "symmetric scan": {"scan": "symmetric"},
+        "one by one": {
+            **without("latent normal between"),
+            "blocks": dict.fromkeys(("cut", "effect"), "elements"),
+        },
     },
     "negative_binomial": {
+        "a size by random walk": {"kernels": {"alpha": gp.RandomWalk()}},
+        "a size by slice": {"kernels": {"alpha": gp.Slice()}},
         "plain": without(POLYA_GAMMA),
         "power of a sum": with_(POWER),
         "power of a ratio": with_("power of a ratio"),
@@ -295,6 +319,8 @@ WAYS = {
         "coefficients integrated out": {"collapse": ("beta",)},
     },
     "negative_binomial, odds": {
+        "a size by random walk": {"kernels": {"alpha": gp.RandomWalk()}},
+        "a size by slice": {"kernels": {"alpha": gp.Slice()}},
         "plain": without(POLYA_GAMMA),
         "tables": with_(TABLES),
         "tables alone": with_(TABLES, but=[POLYA_GAMMA]),
@@ -324,6 +350,14 @@ WAYS = {
     | {
         f"{name} integrated out": {"collapse": (name,)}
         for name in ("tau", "tau_weight", "tau_bias", "out_weight", "out_bias")
+    }
+    | {
+        f"{name} not interwoven": {"interweave": tuple(n for n in NETWORK if n != name)}
+        for name in NETWORK
+    }
+    | {
+        "one after the other": {"blocks": dict.fromkeys(("out_weight", "out_bias"), "alone")},
+        "one by one": {"blocks": dict.fromkeys(("weight", "bias"), "elements")},
     },
     "iris": {w: s for w, s in iris.WAYS.items() if s}
     | {
@@ -398,7 +432,7 @@ def test_every_way_that_a_model_offers_is_in_the_table(name):
     of = s.graph, s.data, s.schedule
     for settings in variants_of(*of, s.settings).values():
         what = (*settings.get("rewrites", {}), *settings.get("collapse", ()))
-        if settings and not what and "exact" not in settings:
+        if settings and not what and not {"exact", "kernels"} & {*settings}:
             assert "apart" in WAYS[name.split(",")[0]], settings
             continue
         with suppress(CompileError):  # (what is refused is no way to draw it)
