@@ -293,19 +293,28 @@ def _refuse_non_finite(values: State) -> None:
 
 
 def _without_rounding(values: Floats, operations: int) -> Floats:
-    """The values; all alike if they differ by no more than so many roundings.
+    """The values; those alike that differ by no more than so many roundings.
 
-    The entries of a vector of shares have the same mean, whatever they are; a direction that has
-    been turned has the length one, but for an error at each turn.
+    The entries of a vector of shares have the same mean, whatever they are, and its product with a
+    mean of counts has ties; a direction that has been turned has the length one, but for an error
+    at each turn.
 
     >>> len({*_without_rounding(np.array([1 / 3, 1 / 3 + 2**-50]), operations=12).tolist()})
     1
     >>> len({*_without_rounding(np.array([1e8, 1e8 + 1e-3]), operations=12).tolist()})
     2
+    >>> len({*_without_rounding(np.array([1 / 3, 1 / 3 + 2**-50, 5.0]), operations=12).tolist()})
+    2
     """
-    limit = np.finfo(np.float64).eps * operations * np.max(np.abs(values), initial=0.0)
-    is_one = bool(np.isfinite(values).all()) and bool(np.ptp(values) <= limit)
-    return np.full_like(values, values.flat[0]) if is_one else values
+    if not np.isfinite(values).all():
+        return values
+    share = np.finfo(np.float64).eps * operations
+    if np.ptp(values) <= share * np.max(np.abs(values)):
+        return np.full_like(values, values.flat[0])
+    ordered = np.unique(values)
+    is_first = np.diff(ordered, prepend=-np.inf) > share * np.abs(ordered)
+    firsts = ordered[is_first]
+    return firsts[np.searchsorted(firsts, values, side="right") - 1]
 
 
 def _tests(
