@@ -15,7 +15,7 @@ from gibbsppl.initial.pilot import ATTEMPTS, widest
 from gibbsppl.initial.polyhedra import inside_linear
 from gibbsppl.initial.requirements import requirements_of
 from gibbsppl.initial.search import LEAST, data_scale, initial_state
-from gibbsppl.initial.unitless import unitless_scales
+from gibbsppl.initial.unitless import only_for, unitless_scales
 from gibbsppl.model.density import log_density, log_joint
 from gibbsppl.model.evaluation import largest_power
 from models.bugs import CASES, MORE
@@ -500,6 +500,32 @@ def test_scales_of_exponents_are_not_moved_by_orders_of_magnitude():
 
     assert "r" in moved
     assert "tau" not in moved
+
+
+def a_map(limit):
+    """Counts of regions, with an intercept between two limits and effects tied to neighbours'."""
+    with gp.Model(coords={"region": 5}) as model:
+        level = gp.Uniform("level", -limit, limit)
+        tau = gp.Gamma("tau", 0.5, rate=0.0005)
+        effect = gp.Normal("effect", 0, sigma=3, dims="region")
+        gp.Potential("near", -tau * (effect - effect.lag("region", 1)) ** 2 / 2)
+        gp.Poisson("n", gp.exp(level + effect), dims="region", observed=[0, 3, 4, 2, 0])
+    return model
+
+
+def test_exponents_between_far_limits_start_where_they_would_without():
+    """From the ends of a range of logs, sweeps take up all that is observed, and do not return."""
+    made = gp.compile(a_map(100))
+    levels = [c.state["level"] for seed in range(8) for c in made.initial_states(4, seed=seed)[0]]
+    assert max(map(abs, levels)) < 10
+
+    assert "level" not in [s.name for s in pilot._moved(made.graph, made.data)]
+
+
+def test_scales_of_what_is_tied_to_neighbours_are_those_of_exponents():
+    graph = gp.compile(a_map(100)).graph
+    assert only_for(graph, "tau", {"effect"})
+    assert not only_for(graph, "tau", {"level"})
 
 
 def test_what_is_read_as_an_exponent_and_elsewhere_has_the_unit_that_it_has_there():

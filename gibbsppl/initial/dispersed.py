@@ -285,11 +285,20 @@ def _spread(candidates: Floats) -> Floats:
 
 
 def _inside(noise: Floats, lower: Floats, upper: Floats, scale: float) -> Floats:
-    """Points of unit or data scale between bounds that may be infinite."""
+    """Points of unit or data scale between bounds that may be infinite.
+
+    Bounds that are many scales away on both sides are as good as none.
+
+    >>> one, wide, narrow = (_inside(np.array(0.5), -b, b, 1.0) for b in (np.inf, 100.0, 1.0))
+    >>> print(one, wide, narrow.round(2))
+    0.5 0.5 0.24
+    """
     with np.errstate(all="ignore"):
         above, below = lower + np.exp(noise), upper - np.exp(noise)
         between = lower + (upper - lower) / (1 + np.exp(-np.clip(noise, -30, 30)))
     one_sided = np.where(np.isfinite(lower), above, np.where(np.isfinite(upper), below, 0.0))
-    free = np.isneginf(lower) & np.isposinf(upper)
+    far = VAGUE_IN_DATA_SCALES * scale
+    free = (lower < -far) & (upper > far)
     bounded = np.isfinite(lower) & np.isfinite(upper)
-    return np.where(bounded, between, np.where(free, scale * noise, one_sided))
+    near = np.clip(scale * noise, -far, far)
+    return np.where(free, near, np.where(bounded, between, one_sided))

@@ -116,7 +116,7 @@ def best_start(
     """A start, with a note on the origin of each variable's value.
 
     From a state by the rule of `gibbsppl.initial.search`, a few sweeps are made: once as it is, and
-    once for each scale (each variable with a bound, but for those of exponents alone) moved up or
+    once for each scale (each variable with a bound, but for exponents and their scales) moved up or
     down by orders of magnitude. The state at which the observations have the highest density is
     taken through the same once more, unless all these are in `agreement`, and the best state of all
     is the start. With values in ``init``, or without observations, the start is the state by the
@@ -193,13 +193,16 @@ def _candidates(
 
 
 def _moved(graph: Graph, data: Values) -> list[Statement]:
-    """The latent statements but for those of scales of exponents alone.
+    """The latent statements but for those of exponents, and of their scales alone.
 
-    How far exponents spread is not left open by orders of magnitude; widely spread, they take up
-    all that is observed.
+    Exponents, and how far they spread, are not left open by orders of magnitude: from the ends of a
+    range of logs, or widely spread, they take up all that is observed.
     """
     unitless = unitless_scales(graph, data)
-    return [s for s in graph.latent if not only_for(graph, s.target.array.name, unitless)]
+    return [
+        s for s in graph.latent
+        if (n := s.target.array.name) not in unitless and not only_for(graph, n, unitless)
+    ]  # fmt: skip
 
 
 def _numeric_bounds(statement: Statement) -> tuple[float, float] | None:

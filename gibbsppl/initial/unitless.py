@@ -37,9 +37,13 @@ def unitless_scales(graph: Graph, data: Values) -> Mapping[str, float]:
 
 
 def only_for(graph: Graph, name: str, arrays: Collection[str]) -> bool:
-    """Whether an array is read by the priors of some arrays, and by nothing else."""
+    """Whether an array is read by the priors of some arrays, and by nothing else.
+
+    Terms of the log density that tie neighbours are priors, too.
+    """
     readers = _readers(graph, name)
-    return bool(readers) and all(_is_of(f, arrays) for f in readers)
+    priors = (_is_of(f, arrays) or _ties(f, graph, name, arrays) for f in readers)
+    return bool(readers) and all(priors)
 
 
 def _is_unitless(graph: Graph, name: str, found: Collection[str]) -> bool:
@@ -57,6 +61,14 @@ def _is_of(factor: Factor, arrays: Collection[str]) -> bool:
     return (
         isinstance(factor, Statement) and factor.known == 0 and factor.target.array.name in arrays
     )
+
+
+def _ties(factor: Factor, graph: Graph, name: str, arrays: Collection[str]) -> bool:
+    """Whether a factor is a term of the log density of some arrays and one of this name alone."""
+    if not isinstance(factor, Potential):
+        return False
+    others = {n for n in graph.drawn if n != name and mentions(factor.log_density, (n,))}
+    return bool(others) and others <= {*arrays}
 
 
 def _as_exponent(factor: Factor, name: str) -> bool:
