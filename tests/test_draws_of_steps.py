@@ -21,9 +21,9 @@ from gibbsppl.code.program import load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.initial.search import initial_state
 from gibbsppl.kernels.move import Move
+from gibbsppl.model.along_draws import DRAW, along_draws
 from gibbsppl.model.density import free_elements, log_density, log_joint, regions
 from gibbsppl.model.evaluation import evaluate
-from gibbsppl.predict.along_draws import DRAW, along_draws
 from gibbsppl.runtime.moves import freeze
 from gibbsppl.schedule.sweeps import Schedule
 

@@ -11,10 +11,10 @@ from scipy.special import logsumexp
 
 import gibbsppl as gp
 from gibbsppl.errors import RunError
+from gibbsppl.model import along_draws
 from gibbsppl.output.draws import Draws
 from gibbsppl.output.elpd import Points, leave_one_out, widely_applicable
 from gibbsppl.output.psis import fitted_tail, highest_k, pareto_smoothed
-from gibbsppl.predict import along_draws
 from gibbsppl.predict.pointwise import log_likelihoods
 
 with warnings.catch_warnings():

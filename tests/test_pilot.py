@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import gibbsppl as gp
+import models
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
+from gibbsppl.code import log_densities
 from gibbsppl.code.log_densities import LogDensities
 from gibbsppl.initial import pilot
 from gibbsppl.initial.agreement import says_no_more
@@ -30,27 +33,66 @@ def test_growth_curves_never_start_as_noise(sd_prior):
     as_noise = near | {"a": np.zeros(30), "b": np.zeros(30)}
     as_noise |= {"tau": 0.5e-4} if sd_prior == "gamma" else {"sd": 100.0}
     densities = LogDensities(graph)
-    halfway = np.mean([densities.of_observations({**data, **s}) for s in (near, as_noise)])
+    halfway = np.mean(densities.of_observations(data, [near, as_noise]))
     for seed in range(12):
         start, _ = best_start(np.random.default_rng(seed), *parts(sampler))
-        assert densities.of_observations({**data, **start}) > halfway
+        assert densities.of_observations(data, [start])[0] > halfway
 
 
 def test_a_second_round_is_made_where_candidates_disagree(monkeypatch):
     """Of three from schools, of which any will do; not of seven from growth, most of them noise."""
     made = []
 
-    def counted(*given, of=pilot._fit_after_sweeps):
+    def counted(*given, of=pilot._goes_on):
         made[-1] += 1
         return of(*given)
 
-    monkeypatch.setattr(pilot, "_fit_after_sweeps", counted)
+    monkeypatch.setattr(pilot, "_goes_on", counted)
     for model, candidates, rounds in ((eight_schools.model(), 3, 1), (rats.model(), 7, 2)):
         sampler = gp.compile(model)
         for seed in range(6):
             made.append(0)
             best_start(np.random.default_rng(seed), *parts(sampler))
             assert made[-1] == candidates * rounds
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("rats", "salm", "hidden_markov", "poisson_factorisation"),
+        *("capture_recapture", "local_level", "iris"),
+    ],
+)
+def test_candidates_together_have_the_densities_that_each_has_alone(name):
+    """One that has no density, and one that is no number, change nothing of the others."""
+    sampler = gp.compile(getattr(models, name).model())
+    graph, data, *_ = parts(sampler)
+    densities = LogDensities(graph)
+    states = [best_start(np.random.default_rng(s), *parts(sampler))[0] for s in range(4)]
+    real = next(n for n in graph.drawn if not graph.variables[n].integer)
+    states[1] = {**states[1], real: np.full_like(states[1][real], np.nan)}
+    factors = log_densities.observed(graph)
+    alone = [[densities.of([f], {**data, **s})[f.name].total for f in factors] for s in states]
+    found = densities.of_observations(data, states)
+
+    expected = [sum(a) if np.isfinite(sum(a)) else -np.inf for a in alone]
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert len({*found}) == len(found)
+
+
+def test_a_candidate_without_sweeps_leaves_the_others_their_densities(monkeypatch):
+    """The second of three does not go on; the best of the others is found at its place."""
+    monkeypatch.setattr(pilot, "_goes_on", lambda pilots, rng, s: s["mu"] != 1.0)
+    with gp.Model() as model:
+        mu = gp.Normal("mu", 0, sigma=10)
+        gp.Normal("y", mu, sigma=1, observed=2.0)
+    sampler = gp.compile(model)
+    pilots = pilot.Pilots(sampler.graph, sampler.data, sampler.program, sampler.prepared, None)
+    states = [{"mu": np.array(m)} for m in (0.0, 1.0, 2.0)]
+    own = LogDensities(sampler.graph)
+    found = pilot._fits_after_sweeps(pilots, own, np.random.default_rng(0), states)
+
+    assert found == pytest.approx([norm.logpdf(2.0), -np.inf, norm.logpdf(0.0)])
 
 
 def test_candidates_that_are_no_start_do_not_agree():
@@ -65,7 +107,7 @@ def test_without_pilot_runs_some_would():
     fits = []
     for seed in range(6):
         start, _ = initial_state(np.random.default_rng(seed), graph, data)
-        fits.append(LogDensities(graph).of_observations({**data, **start}))
+        fits += LogDensities(graph).of_observations(data, [start])
 
     assert min(fits) < -1000
 

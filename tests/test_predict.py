@@ -8,8 +8,8 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.errors import RunError
+from gibbsppl.model import along_draws
 from gibbsppl.output.draws import Draws
-from gibbsppl.predict import along_draws
 from gibbsppl.predict.prediction import predicted
 
 RNG = np.random.default_rng(20)

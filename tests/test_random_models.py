@@ -24,10 +24,10 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.kernels.adaptive_rejection import ConcaveDraw
 from gibbsppl.kernels.joint import JointDraw
 from gibbsppl.kernels.move import Move
+from gibbsppl.model.along_draws import DRAW
 from gibbsppl.model.density import event_dims, free_elements, log_density, log_joint, regions
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Censoring
-from gibbsppl.predict.along_draws import DRAW
 
 EPS = np.finfo(float).eps
 SEEDS = (1, 2, 3)

@@ -6,8 +6,8 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.errors import RunError
+from gibbsppl.model import along_draws
 from gibbsppl.output.draws import Draws
-from gibbsppl.predict import along_draws
 from gibbsppl.predict.simulated import simulated
 
 RNG = np.random.default_rng(21)

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 from numpy.ma import masked_array
 from scipy import stats
+from scipy.sparse import coo_array
 from vague_programs import PROGRAMS
 
 import gibbsppl as gp
 from gibbsppl.errors import StartError
-from gibbsppl.initial import pilot, polyhedra
+from gibbsppl.initial import pilot, polyhedra, requirements
 from gibbsppl.initial.feasible import free_in
 from gibbsppl.initial.nearing import brought_nearer
 from gibbsppl.initial.pilot import ATTEMPTS, widest
 from gibbsppl.initial.polyhedra import inside_linear
-from gibbsppl.initial.requirements import requirements_of
+from gibbsppl.initial.requirements import outside, requirements_of
 from gibbsppl.initial.search import LEAST, data_scale, initial_state
 from gibbsppl.initial.unitless import only_for, unitless_scales
 from gibbsppl.model.density import log_density, log_joint
@@ -293,22 +294,51 @@ def held_by_potentials():
     gp.Potential("far", gp.log((gp.sum(x, "i") > 30) * (x.at("i", 0) * x.at("i", 1) <= -5)))
 
 
-@pytest.mark.parametrize(
-    "declare",
-    [
-        bounded_along_a_chain, bounded_by_elements_before, thinned_twice, totals_of_counts,
-        shares_above_what_is_seen, parameters_undefined_at_zero, probabilities_that_are_linear,
-        impossible_before_a_change, windows_by_label, held_by_potentials,
-    ],
-)  # fmt: skip
-def test_a_search_finds_where_all_requirements_are_met(declare):
+def counts_of_which_few_are_stored():
+    beta = gp.Gamma("beta", 1, rate=1, dims="i")
+    theta = gp.Gamma("theta", 1, rate=1, dims="k")
+    gp.Constraint("apart", theta.at("k", 0) + 3 < theta.at("k", 1))
+    counts = coo_array(([1, 2], ([2, 3], [0, 1])), shape=(4, 2))
+    gp.Poisson("y", beta * theta, dims=("i", "k"), observed=counts)
+
+
+def at_one_level(declare):
+    """A model of which not all requirements are met where all elements are alike."""
     with gp.Model(coords={"i": 4, "k": 2}) as model:
         declare()
-    graph, rng = model.graph, np.random.default_rng(1)
+    graph = model.graph
     drawn = [graph.variables[n] for n in graph.drawn]
     level = {v.name: 0.0 if v.integer else 0.25 for v in drawn}
     shapes = {v.name: tuple(graph.sizes[d] for d in v.dims) for v in drawn}
-    values = {**model.data, **{n: np.full(shapes[n], level[n]) for n in shapes}}
+    return graph, {**model.data, **{n: np.full(shapes[n], level[n]) for n in shapes}}
+
+
+ALL_AMISS = (
+    *(bounded_along_a_chain, bounded_by_elements_before, thinned_twice, totals_of_counts),
+    *(shares_above_what_is_seen, parameters_undefined_at_zero, probabilities_that_are_linear),
+    *(impossible_before_a_change, windows_by_label, held_by_potentials),
+    counts_of_which_few_are_stored,
+)
+
+
+@pytest.mark.parametrize("declare", ALL_AMISS)
+def test_what_is_tried_together_is_as_amiss_as_each_alone(declare):
+    graph, values = at_one_level(declare)
+    required, name = requirements_of(graph), graph.drawn[0]
+    tried = np.stack([values[name] + add for add in (0, 1, 2)])
+    found = requirements._amiss(graph, required, values, {name: tried})
+
+    for k, one in enumerate(tried):
+        far = [(r, outside(graph, r, {**values, name: one})) for r in required]
+        gaps = np.concatenate([f.ravel() for r, f in far if r.gap is not None] or [np.zeros(1)])
+        assert found[0, k] == np.isinf(gaps).sum()
+        assert found[1, k] == pytest.approx(np.linalg.norm(gaps[np.isfinite(gaps)]))
+        assert found[2, k] == sum(f.sum() for r, f in far if r.gap is None)
+
+
+@pytest.mark.parametrize("declare", ALL_AMISS)
+def test_a_search_finds_where_all_requirements_are_met(declare):
+    (graph, values), rng = at_one_level(declare), np.random.default_rng(1)
     free = free_in(graph, values, {})
 
     found = brought_nearer(graph, requirements_of(graph), values, free, rng)

@@ -8,15 +8,18 @@ sizes and this number alone. Where a factor has no loops, it is interpreted.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gibbsppl.algebra.expressions import Expr, Over
 from gibbsppl.algebra.ranges import range_of
 from gibbsppl.errors import NotLoweredError
+from gibbsppl.model.along_draws import Along, Declared, draws_at_once, total_along
 from gibbsppl.model.density import Told, told_of
-from gibbsppl.model.evaluation import Sizes, Values
+from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Factor, Graph
 
 if TYPE_CHECKING:
@@ -38,10 +41,30 @@ class LogDensities:
         """The facts of each factor's log density, by its name."""
         return {f.name: self._one(f, values) for f in factors}
 
-    def of_observations(self, values: Values) -> float:
-        """The log density of what was observed, given all else; -inf if it is not a number."""
-        found = sum(t.total for t in self.of(observed(self.graph), values).values())
-        return found if math.isfinite(found) else -math.inf
+    def of_observations(self, data: Values, states: Sequence[Values]) -> list[float]:
+        """The log density of what was observed, given each state; -inf if it is not a number.
+
+        Where it is interpreted, that is for all of them at once.
+        """
+        total, step = np.zeros(len(states)), draws_at_once(self.graph)
+        for start in range(0, len(states), step):
+            some = states[start : start + step]
+            along = {
+                n: np.stack([s[n] for s in some], axis=-1)
+                for n in self.graph.variables
+                if all(n in s for s in some)
+            }
+            with np.errstate(invalid="ignore"):
+                for factor in observed(self.graph):
+                    total[start : start + step] += self._along(factor, data, some, along)
+        return [float(t) if math.isfinite(t) else -math.inf for t in total]
+
+    def _along(
+        self, factor: Declared, data: Values, states: Sequence[Values], along: Along
+    ) -> Floats:
+        if factor.name in self.in_loops:
+            return np.array([self._one(factor, {**data, **s}).total for s in states])
+        return total_along(factor, data, along, self.graph.sizes, len(states))
 
     def _one(self, factor: Factor, values: Values) -> Told:
         program = self.in_loops.get(factor.name)
@@ -50,7 +73,7 @@ class LogDensities:
         return told_of(factor, values, self.graph.sizes)
 
 
-def observed(graph: Graph) -> tuple[Factor, ...]:
+def observed(graph: Graph) -> tuple[Declared, ...]:
     """The factors that say how likely the observations are."""
     seen = tuple(s for s in graph.statements if s.known != 0)
     return (*seen, *(p for p in graph.potentials if p.of is not None))

@@ -9,8 +9,9 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -141,7 +142,7 @@ def _after_pilots(
     drawn = set(start).union(*program.step_variables.values())
     for _ in range(ROUNDS):
         candidates = _candidates(rng, graph, data, best, drawn)
-        found = [_fit_after_sweeps(pilots, densities, rng, c) for c in candidates]
+        found = _fits_after_sweeps(pilots, densities, rng, candidates)
         if max(found) > highest:
             highest, best = max(found), candidates[found.index(max(found))]
         if says_no_more(found, unit_of(graph)):
@@ -149,10 +150,20 @@ def _after_pilots(
     return best, notes, highest > -np.inf
 
 
-def _fit_after_sweeps(
-    pilots: Pilots, densities: LogDensities, rng: np.random.Generator, state: State
-) -> float:
-    """The log density of the observations after a few sweeps from a state, made in place.
+def _fits_after_sweeps(
+    pilots: Pilots, densities: LogDensities, rng: np.random.Generator, states: Sequence[State]
+) -> list[float]:
+    """The log density of the observations after a few sweeps from each state, made in place.
+
+    It is -inf where these do not go on.
+    """
+    gone_on = [_goes_on(pilots, rng, s) for s in states]
+    found = iter(densities.of_observations(pilots.data, list(compress(states, gone_on))))
+    return [next(found) if one else -np.inf for one in gone_on]
+
+
+def _goes_on(pilots: Pilots, rng: np.random.Generator, state: State) -> bool:
+    """Whether a few sweeps go on from a state, made in place.
 
     Each candidate has a stream of its own: what is drawn from extreme ones, in whatever order,
     changes nothing of the others and of the run.
@@ -164,9 +175,9 @@ def _fit_after_sweeps(
             while chain.sweep < SWEEPS - 1:
                 pilots.engine.sweeps(chain, SWEEPS - 1 - chain.sweep)
             pilots.engine.sweeps(chain, 1, is_whole=True)
-            return densities.of_observations({**pilots.data, **state})
     except FAILURES:
-        return -np.inf
+        return False
+    return True
 
 
 def _candidates(

@@ -23,13 +23,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import (
-    Dim,
     Expr,
     Leaf,
     Over,
@@ -41,20 +39,12 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.functions import AtMost, Below, Equals
 from gibbsppl.algebra.ranges import Range, ranges_of, size_of
 from gibbsppl.algebra.supports import Support
+from gibbsppl.model.along_draws import DRAW, at_draws, densities_along
 from gibbsppl.model.density import event_dims, log_density
-from gibbsppl.model.evaluation import Floats, Values, evaluate
-from gibbsppl.model.graph import (
-    MOST_KEPT,
-    Censoring,
-    Graph,
-    Potential,
-    Statement,
-    expressions_read_by,
-)
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.model.graph import Graph, Potential, Statement, expressions_read_by
 from gibbsppl.model.operations import Bools
 
-# The axis of values that are tried together, the first of arrays that have it.
-TRY = Dim("try~")
 # So many elements of what is tried at a time.
 MOST_AT_ONCE = 1_000_000
 
@@ -162,12 +152,19 @@ def outside(graph: Graph, requirement: Requirement, values: Values) -> Floats:
 
     A density has no distance: it is 1 where it is not positive.
     """
-    over, sizes = requirement.factor.over, graph.sizes
+    factor, sizes = requirement.factor, graph.sizes
     if requirement.gap is None:
-        return np.where(np.isfinite(log_density(requirement.factor, values, sizes)), 0.0, 1.0)
-    gap, counts = (evaluate(e, over, values, sizes) for e in (requirement.gap, requirement.counts))
-    far = np.where(np.isnan(gap), np.inf, np.maximum(gap, 0.0))
-    return np.broadcast_to(np.where(counts != 0, far, 0.0), tuple(map(len, over)))
+        return np.where(np.isfinite(log_density(factor, values, sizes)), 0.0, 1.0)
+    return _distance(requirement.gap, requirement.counts, factor.over, values, sizes)
+
+
+def _distance(
+    gap: Expr, counts: Expr, over: Sequence[Range], values: Values, sizes: Sizes
+) -> Floats:
+    """How far a gap is above zero, where it counts; infinite where it is undefined."""
+    found, where = (evaluate(e, over, values, sizes) for e in (gap, counts))
+    far = np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
+    return np.broadcast_to(np.where(where != 0, far, 0.0), tuple(map(len, over)))
 
 
 def least_amiss(
@@ -193,59 +190,23 @@ def _amiss(
 ) -> Floats:
     """For each try, the undefined gaps, the norm of all distances, the factors of density zero."""
     tries = min(map(len, stacked.values()))
+    along = {n: np.moveaxis(x, 0, -1) for n, x in stacked.items()}
+    sizes = {**graph.sizes, DRAW: tries}
     undefined, norm, impossible = np.zeros((3, tries))
     for requirement in requirements:
-        here = _of_tries(requirement, tuple(sorted(stacked)), tries)
-        far = outside(graph, here, {**values, **stacked}).reshape(tries, -1)
-        if here.gap is None:
-            impossible += far.sum(1)
+        factor, gap = requirement.factor, requirement.gap
+        if gap is None:
+            found = densities_along(factor, values, along, graph.sizes, tries).reshape(-1, tries)
+            impossible += (~np.isfinite(found)).sum(0)
             continue
+        over = (*factor.over, Range(DRAW, 0, tries))
+        own, counts = (at_draws(e, frozenset(along)) for e in (gap, requirement.counts))
+        far = _distance(own, counts, over, {**values, **along}, sizes).reshape(-1, tries)
         finite = np.where(np.isinf(far), 0.0, far)
-        undefined += np.isinf(far).sum(1)
-        size = finite.max(1, initial=np.finfo(float).tiny)
-        norm = np.hypot(norm, size * np.sqrt(((finite / size[:, None]) ** 2).sum(1)))
+        undefined += np.isinf(far).sum(0)
+        size = finite.max(0, initial=np.finfo(float).tiny)
+        norm = np.hypot(norm, size * np.sqrt(((finite / size) ** 2).sum(0)))
     return np.stack([undefined, norm, impossible])
-
-
-@lru_cache(maxsize=MOST_KEPT)
-def _of_tries(requirement: Requirement, names: tuple[str, ...], tries: int) -> Requirement:
-    """A requirement of arrays with one more axis, the first, for the tries."""
-
-    def at(expr: Expr) -> Expr:
-        return _stacked(sp.sympify(expr), names)
-
-    def end(expr: Expr | None) -> Expr | None:
-        return None if expr is None else at(expr)
-
-    factor = requirement.factor
-    over = (Range(TRY, 0, tries), *factor.over)
-    if isinstance(factor, Potential):
-        factor = replace(factor, log_density=at(factor.log_density), over=over)
-    else:
-        target = at(factor.target)
-        assert isinstance(target, Leaf)
-        factor = replace(
-            factor,
-            target=target,
-            over=over,
-            arguments=tuple((n, at(a)) for n, a in factor.arguments),
-            lower=end(factor.lower),
-            upper=end(factor.upper),
-            censored=tuple(
-                Censoring(at(c.where), end(c.lower), end(c.upper)) for c in factor.censored
-            ),
-        )
-    return Requirement(factor, end(requirement.gap), at(requirement.counts))
-
-
-def _stacked(expr: Expr, names: Collection[str]) -> Expr:
-    """An expression with the elements of some arrays read at a try."""
-    if not expr.args:
-        return expr
-    args = [_stacked(a, names) for a in expr.args]
-    if isinstance(expr, Leaf) and expr.array.name in names:
-        return expr.array[(TRY, *args[1:])]
-    return expr.func(*args)
 
 
 def concerned(

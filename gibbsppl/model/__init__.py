@@ -6,7 +6,7 @@ Densities, forward draws and ancestral order are read from the expressions of a 
 - views, which hold no facts of their own: `graph_views` (edges, the DAG, Markov blankets)
 - the interpreter, which knows no generated code: `evaluation` (an expression at all positions),
   `operations` (one NumPy call each), `elements` of arrays, `by_position` (the steps of recursions);
-  `density` on top; `powers`: what it raises or exponentiates
+  `density` on top, of many values at once `along_draws`; `powers`: what it raises or exponentiates
 - the same density in other coordinates: `stand_ins`, arrays that stand for elements of others
 - simulation: `ancestral` (each statement after its parents), `lagged` (arrays that read themselves,
   at once), then `forward` (the draws)

@@ -1,8 +1,8 @@
 """Predictions, conditional means and deviance of draws.
 
 - `prediction` of an observed variable: `new_data` is the part of the graph that it needs, a
-  `question`, and `along_draws` makes all draws one more dimension of it; `predictive` makes it a
-  function of the state, which a run can monitor; `simulated` are posterior predictive draws
+  `question`, asked of all draws at once; `predictive` makes it a function of the state, which a
+  run can monitor; `simulated` are posterior predictive draws
 - `series` are carried on after their last position
 - Rao-Blackwell estimates: `conditional_means`, by `step_moments` of one step along draws, and their
   `averages` over a run of which nothing is kept

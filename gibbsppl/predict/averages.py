@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gibbsppl.errors import RunError
+from gibbsppl.model.along_draws import LARGEST
 from gibbsppl.model.evaluation import Floats
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
-from gibbsppl.predict.along_draws import LARGEST
 from gibbsppl.predict.conditional_means import Conditionals
 from gibbsppl.run.engines import Engine
 from gibbsppl.run.ready import RunResult

@@ -25,10 +25,10 @@ import numpy as np
 
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.errors import RunError
+from gibbsppl.model.along_draws import LARGEST
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.output.arrays import Array, for_arithmetic
 from gibbsppl.output.draws import Draws
-from gibbsppl.predict.along_draws import LARGEST
 from gibbsppl.predict.step_moments import (
     Along,
     Jointly,

@@ -33,6 +33,7 @@ from gibbsppl.algebra.expressions import Array, Dim, Leaf, leaves_of
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays
 from gibbsppl.display.html import Printed
 from gibbsppl.errors import ModelError, RunError
+from gibbsppl.model.along_draws import along_draws, draws_at_once
 from gibbsppl.model.density import free_elements, log_density
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.forward import drawn, fill
@@ -42,7 +43,6 @@ from gibbsppl.output.arrays import for_arithmetic
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.output.draws import Draws
 from gibbsppl.output.thinning import all_at_once
-from gibbsppl.predict.along_draws import along_draws, draws_at_once
 from gibbsppl.run.choice import is_installed
 from gibbsppl.runtime.types import Ints
 

@@ -7,23 +7,18 @@ interpreter: no generated code, no auxiliary variables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.errors import RunError
 from gibbsppl.language.given import given_arrays
-from gibbsppl.model.density import is_on_support, log_density
+from gibbsppl.model.along_draws import Along, Declared, along_draws, draws_at_once, total_along
+from gibbsppl.model.density import is_on_support
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.forward import State, as_declared, put_constants
-from gibbsppl.model.graph import Factor, Graph
+from gibbsppl.model.graph import Graph
 from gibbsppl.output.draws import Draws
-from gibbsppl.predict.along_draws import DRAW, along_draws, draws_at_once
-
-# The values of variables, draws along the last axis.
-Along = Mapping[str, Floats]
 
 
 def log_density_of(graph: Graph, data: Values, given: Values | Draws) -> float | Floats:
@@ -44,23 +39,13 @@ def log_density_along(graph: Graph, data: Values, along: Along) -> Floats:
     for start in range(0, len(rows), step):
         some = rows[start : start + step]
         here = {n: np.asarray(a)[..., some] for n, a in along.items()}
-        stacked = along_draws(graph, along, len(some))
-        whole = {n: as_declared(graph, n, a) for n, a in here.items()}
-        parts = [_by_draw(f, {**data, **whole}, stacked, len(some)) for f in stacked.factors]
+        own = {n: np.asarray(as_declared(graph, n, a)) for n, a in here.items()}
+        factors: tuple[Declared, ...] = (*graph.statements, *graph.potentials)
+        parts = [total_along(f, data, own, graph.sizes, len(some)) for f in factors]
         impossible = np.any([np.isneginf(p) for p in parts], axis=0)
         with np.errstate(invalid="ignore"):
             found[some] = np.where(impossible, -np.inf, np.sum(parts, axis=0))
     return found
-
-
-def _by_draw(factor: Factor, values: Values, graph: Graph, count: int) -> Floats:
-    """The log density of a factor at each draw."""
-    if factor.over[-1:] and factor.over[-1].dim == DRAW:
-        found = log_density(factor, values, graph.sizes)
-        return np.asarray(found.sum(axis=tuple(range(found.ndim - 1))))
-    latent = [n for n in graph.drawn if n in values]
-    each = ({**values, **{n: values[n][..., k] for n in latent}} for k in range(count))
-    return np.array([log_density(factor, one, graph.sizes).sum() for one in each])
 
 
 def _has_labels_inside(graph: Graph, data: Values, along: Along, count: int) -> np.ndarray:

@@ -35,13 +35,13 @@ from gibbsppl.arguments import GivenArray
 from gibbsppl.code.log_densities import pays
 from gibbsppl.display.html import Printed
 from gibbsppl.errors import NotLoweredError, RunError, counted
+from gibbsppl.model.along_draws import along_draws, draws_at_once
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import drawn, fill, walk
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.output.labels import labelled
-from gibbsppl.predict.along_draws import along_draws, draws_at_once
 from gibbsppl.predict.new_data import question_of
 from gibbsppl.predict.question import Question
 from gibbsppl.run.choice import is_installed

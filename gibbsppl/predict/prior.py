@@ -22,12 +22,12 @@ import numpy as np
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.arguments import COUNT, MODEL, calls_told
 from gibbsppl.errors import ModelError
+from gibbsppl.model.along_draws import along_draws, computed_along, draws_at_once
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import State, as_declared, drawn, prior_predictive, targets_of, walk
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
-from gibbsppl.predict.along_draws import along_draws, computed_along, draws_at_once
 from gibbsppl.predict.new_data import observed_arrays
 from gibbsppl.predict.prediction import seed_of
 from gibbsppl.run.sampling import Seed, seed_sequence

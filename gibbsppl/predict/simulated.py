@@ -29,12 +29,12 @@ import numpy as np
 
 from gibbsppl.arguments import GivenArray
 from gibbsppl.errors import ModelError, RunError, did_you_mean
+from gibbsppl.model.along_draws import along_draws, computed_along, draws_at_once
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import State, as_declared, drawn, walk
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
-from gibbsppl.predict.along_draws import along_draws, computed_along, draws_at_once
 from gibbsppl.predict.new_data import observed_arrays, question_about, uncensored
 from gibbsppl.predict.prediction import check_draws, seed_of
 from gibbsppl.predict.question import Question

@@ -23,12 +23,12 @@ from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.derive.moments import Moments, NoFormula, Symbols, moments
 from gibbsppl.errors import RunError
+from gibbsppl.model.along_draws import DRAW
 from gibbsppl.model.density import event_dims, regions
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
-from gibbsppl.predict.along_draws import DRAW
 from gibbsppl.runtime.by_rows import jointly_in
 from gibbsppl.runtime.label_chains import known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights
