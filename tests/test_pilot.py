@@ -9,7 +9,7 @@ import models
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.code import log_densities
 from gibbsppl.code.log_densities import LogDensities
-from gibbsppl.initial import pilot
+from gibbsppl.initial import pilot, saturation
 from gibbsppl.initial.agreement import says_no_more
 from gibbsppl.initial.pilot import best_start
 from gibbsppl.initial.search import initial_state
@@ -93,6 +93,72 @@ def test_a_candidate_without_sweeps_leaves_the_others_their_densities(monkeypatc
     found = pilot._fits_after_sweeps(pilots, own, np.random.default_rng(0), states)
 
     assert found == pytest.approx([norm.logpdf(2.0), -np.inf, norm.logpdf(0.0)])
+
+
+def levels(**given):
+    rng = np.random.default_rng(0)
+    flow = np.cumsum(rng.normal(0, 0.3, 60)) + rng.normal(0, 0.5, 60)
+    with gp.Model(coords={"t": 60}) as model:
+        step = gp.HalfNormal("step", sigma=1)
+        noise = gp.HalfNormal("noise", sigma=1)
+        level = gp.Array("level", dims="t")
+        level[0] = gp.Normal(0, sigma=2)
+        level[1:] = gp.Normal(level.lag("t", 1), sigma=step)
+        gp.Normal("flow", level, sigma=noise, dims="t", observed=flow, **given)
+    return model
+
+
+def noises_differ(sampler):
+    """Whether chains from pilot runs and from the prior find another noise."""
+    found = [
+        sampler.sample(400, warmup=400, seed=1, start=start, keep=["noise"], progress=False)
+        for start in ("pilot", "prior")
+    ]
+    rows = [draws.summary()["noise"] for draws in found]
+    error = np.hypot(*(row["mcse_mean"] for row in rows))
+    return abs(rows[0]["mean"] - rows[1]["mean"]) > 4 * error
+
+
+def test_noise_is_not_moved_to_where_levels_explain_all(monkeypatch):
+    """Planted: it is moved, and all chains start where they stay, at next to none."""
+    sampler = gp.compile(levels())
+    assert not noises_differ(sampler)
+    monkeypatch.setattr(pilot, "scales_of_saturated", lambda graph, data: set())
+    assert noises_differ(sampler)
+
+
+def test_observations_that_leave_a_rest_hold_their_noise_up():
+    """By what is drawn around: none of known noise, of few latent numbers, of two kinds of data."""
+    assert scales_of(levels()) == {"noise"}
+    assert scales_of(rats.model(sd_prior="uniform")) == set()
+    assert scales_of(eight_schools.model()) == set()
+    with gp.Model(coords={"i": 4}) as twice:
+        noise = gp.HalfNormal("noise", sigma=1)
+        level = gp.Normal("level", 0, sigma=1, dims="i")
+        gp.Normal("x", level, sigma=noise, dims="i", observed=np.ones(4))
+        gp.Normal("y", 0, sigma=noise, dims="i", observed=np.ones(4))
+    assert scales_of(twice) == set()
+    with gp.Model(coords={"i": 4}) as waits:
+        shape = gp.Gamma("shape", 2, rate=1)
+        rate = gp.Gamma("rate", 2, rate=1, dims="i")
+        gp.Gamma("x", shape, rate=shape * rate, dims="i", observed=np.ones(4))
+    assert scales_of(waits) == {"shape"}
+
+
+def test_elements_that_were_not_observed_need_no_explanation():
+    """Four levels and five values of which one is missing; of none missing, some rest is left."""
+    seen = np.ma.masked_array(np.ones(5), [0, 0, 0, 0, 1])
+    for observed, expected in ((seen, {"noise"}), (np.ones(5), set())):
+        with gp.Model(coords={"k": 4}) as model:
+            noise = gp.HalfNormal("noise", sigma=1)
+            level = gp.Normal("level", 0, sigma=1, dims="k")
+            of = gp.Index("of", [0, 1, 2, 3, 3], of="k", dims="i")
+            gp.Normal("x", level[of], sigma=noise, dims="i", observed=observed)
+        assert scales_of(model) == expected
+
+
+def scales_of(model):
+    return saturation.scales_of_saturated(model.graph, model.data)
 
 
 def test_candidates_that_are_no_start_do_not_agree():

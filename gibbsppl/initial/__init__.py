@@ -6,7 +6,8 @@ In the order in which they are called:
 - `inits`: values of the user's; `from_prior`: a draw of the prior as it is, if that is asked for
 - `pilot`: several starts by `search`, a few sweeps from each, the best is taken, by its log
   density (`code/log_densities`), until these are in `agreement`. `search` goes from
-  a `dispersed` state (`unitless`: scales of exponents and coefficients) to one that is `feasible`;
+  a `dispersed` state (`unitless`: scales of exponents and coefficients) to one that is `feasible`
+  (scales of noise are not moved under `saturation`, where nothing holds them up);
   if the density is still zero, `polyhedra` moves it to where all that is linear in the model's
   `requirements` is met, and `nearing` towards where the rest is
 - `settled`: states of a short chain, at which theory is asked how sweeps mix

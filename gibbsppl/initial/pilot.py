@@ -21,6 +21,7 @@ from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays, ob
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import StartError
 from gibbsppl.initial.agreement import says_no_more, unit_of
+from gibbsppl.initial.saturation import scales_of_saturated
 from gibbsppl.initial.search import initial_state
 from gibbsppl.initial.unitless import only_for, unitless_scales
 from gibbsppl.model.evaluation import Floats, Values
@@ -204,15 +205,18 @@ def _candidates(
 
 
 def _moved(graph: Graph, data: Values) -> list[Statement]:
-    """The latent statements but for those of exponents, and of their scales alone.
+    """The latent statements but for those of exponents, of their scales alone, and of saturation.
 
     Exponents, and how far they spread, are not left open by orders of magnitude: from the ends of a
-    range of logs, or widely spread, they take up all that is observed.
+    range of logs, or widely spread, they take up all that is observed. Where all that is observed
+    can be explained without a rest, the log density would choose the smallest noise there is, and
+    chains would not come back from it.
     """
     unitless = unitless_scales(graph, data)
+    left = unitless.keys() | scales_of_saturated(graph, data)
     return [
         s for s in graph.latent
-        if (n := s.target.array.name) not in unitless and not only_for(graph, n, unitless)
+        if (n := s.target.array.name) not in left and not only_for(graph, n, unitless)
     ]  # fmt: skip
 
 
