@@ -78,7 +78,7 @@ MISTAKES = {
         gp.Normal("y", 0, sigma=1, size=3)
         gp.Normal("y", 0, sigma=1, plate="i")
         gp.Normal("y", 0, sigma=1, dim="i")
-        gp.Normal("y", 0, sigma=1, dims="k")
+        gp.Normal("y", 0, sigma=1, dims="ii")
         gp.Normal("y", 0, sigma=1, obs=3)
         gp.Normal("y", 0, sigma=1, data=3)
         gp.Normal("y", 0, sigma=1, initval=3)

@@ -17,7 +17,8 @@ from gibbsppl.algebra.expressions import Dim, array_of
 from gibbsppl.arguments import GivenArray, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
-from gibbsppl.language.model import Model, current_model, dims_named
+from gibbsppl.language.dim_names import dims_named
+from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.tensors import Tensor
 from gibbsppl.language.values import dims_given, dims_of_values, in_order, read_values
 from gibbsppl.model.graph import Kind, Variable

@@ -9,8 +9,8 @@ from __future__ import annotations
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim, dims_of
 from gibbsppl.errors import ModelError
+from gibbsppl.language.dim_names import base
 from gibbsppl.language.distributions import Distribution
-from gibbsppl.language.model import base
 
 Dims = tuple[Dim, ...]
 

@@ -21,9 +21,10 @@ from gibbsppl.arguments import calls_told, hint, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.data import Data, Index
+from gibbsppl.language.dim_names import dims_named
 from gibbsppl.language.distributions import Distribution, written
 from gibbsppl.language.functions import exp
-from gibbsppl.language.model import Model, current_model, dims_named
+from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.statements import Names, declared
 from gibbsppl.language.tensors import Tensor
 

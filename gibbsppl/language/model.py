@@ -22,14 +22,16 @@ import networkx as nx
 import numpy as np
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.arguments import GivenArray, is_no_text, methods_told, shown
 from gibbsppl.display.methods import PLOT, Shown
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, nearest
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
 from gibbsppl.language.coordinates import GivenLabels, as_array, labels_of
+from gibbsppl.language.dim_names import base, dims_named
+from gibbsppl.language.waiting import Waiting, unsized
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.model.graph_views import Blanket, blanket, dag
 
@@ -86,7 +88,6 @@ def _restored(kind: type[Model], content: bytes) -> Model:
     return model
 
 
-
 @methods_told(ModelError, plot=PLOT)
 class Model(Shown):
     """A model under declaration, used as a context manager.
@@ -116,6 +117,7 @@ class Model(Shown):
         self._names: dict[str, str] = {}
         self._coords: dict[str, np.ndarray | range] = {}
         self._sized: set[str] = set()
+        self.waiting = Waiting()
         for dim, labels in (coords or {}).items():
             self.add_dim(dim, labels)
 
@@ -174,6 +176,7 @@ class Model(Shown):
     @property
     def graph(self) -> Graph:
         """The model as a frozen value, checked to be complete and free of cycles."""
+        self.waiting.check_none()
         graph = Graph(
             name=self.name,
             sizes=self._sizes(self._primed()),
@@ -259,6 +262,8 @@ class Model(Shown):
 
     def size(self, dim: Dim | str) -> int:
         """The number of positions along a dimension, a primed one, or a copy of one."""
+        if not self.has_dim(dim):
+            raise unsized(base(dim))
         return len(self._coords[base(dim)])
 
     def has_dim(self, dim: Dim | str) -> bool:
@@ -276,6 +281,19 @@ class Model(Shown):
         self._coords[dim] = labels_of(labels, dim, owner)
         if isinstance(labels, (int, np.integer)):
             self._sized.add(dim)
+        for name, declare in self.waiting.ready(self.has_dim):
+            del self._names[name]
+            with self:
+                declare()
+
+    def open_dims(self, dims: Iterable[Dim], exprs: Iterable[Expr]) -> frozenset[str]:
+        """Those of some dimensions of which no size is known, and what expressions wait for.
+
+        A name that is nearly that of a known dimension is a mistake, and waits for nothing.
+        """
+        unknown = {base(d) for d in dims if not self.has_dim(d)}
+        new = {n for n in unknown if nearest(n, self._coords) is None}
+        return self.waiting.of(exprs) | new
 
     def dims(self, names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
         """The dimensions of these names, refused unless known and all different."""
@@ -284,14 +302,15 @@ class Model(Shown):
             if not self.has_dim(dim):
                 raise ModelError(
                     f"{owner}: unknown dimension {dim.name!r}; known are "
-                    f"{', '.join(self._coords) or 'none'}: add it to the model's coords."
+                    f"{', '.join(self._coords) or 'none'}: add it to the model's coords, or "
+                    "declare data along it before."
                 )
         return dims
 
     def in_order(self, dims: Iterable[Dim]) -> tuple[Dim, ...]:
         """The dimensions in order of declaration, each before its primed copy."""
         order = {name: i for i, name in enumerate(self._coords)}
-        return tuple(sorted(dims, key=lambda d: (order[base(d)], d.name)))
+        return tuple(sorted(dims, key=lambda d: (order.get(base(d), len(order)), d.name)))
 
     def claim(self, name: str, what: str) -> None:
         """Reserve a name, which must be unique in the model."""
@@ -364,41 +383,6 @@ def typed(values: np.ndarray, *, is_whole: bool) -> np.ndarray:
     if is_whole and values.dtype.kind == "f" and (np.abs(values) >= LARGEST_INTEGER).any():
         return values
     return values.astype(np.intp if is_whole else np.float64, copy=False)
-
-
-def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
-    """The dimensions of those names, all different.
-
-    >>> dims_named(("rat", "day"), "weight")
-    (rat, day)
-    """
-    is_number = isinstance(names, np.ndarray) and names.ndim == 0  # (cannot be gone through)
-    unordered = isinstance(names, (set, frozenset))
-    if is_number or unordered or not isinstance(names, (str, Iterable, type(None))):
-        raise ModelError(
-            f"{owner}: found the dims {names!r}; expected the names of dimensions in their order, "
-            'such as dims="i" or dims=("i", "j").'
-        )
-    listed = (names,) if isinstance(names, str) else () if names is None else tuple(names)
-    for name in listed:
-        if not isinstance(name, str):
-            raise ModelError(f"{owner}: dims are names; found {name!r}, expected a text.")
-    for name in listed:
-        if listed.count(name) > 1:
-            raise ModelError(
-                f"{owner}: dimension {name!r} is named twice; no array has one dimension twice: "
-                f'a square matrix has dims ("{name}", "{name}\'").'
-            )
-    return tuple(map(Dim, listed))
-
-
-def base(dim: Dim | str) -> str:
-    """The name of the declared dimension that a primed one or a copy stands for.
-
-    >>> base(Dim("factor'₁"))
-    'factor'
-    """
-    return root_of(dim if isinstance(dim, Dim) else Dim(dim)).rstrip("'")
 
 
 def current_model(owner: str) -> Model:

@@ -11,6 +11,9 @@ log density += sum(s[row - 1]*s[row]/2, row), row = 1..3
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, Expr, Extreme, Leaf, Times
@@ -34,6 +37,8 @@ def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
     """A named function of variables, recorded with the draws; the expression is returned."""
     model = current_model(name)
     tensor = own_tensor(model, name, value)
+    if _waits(model, name, "a deterministic", tensor, partial(Deterministic, name, value, dims)):
+        return tensor
     axes = _all_dims(model, name, tensor, dims)
     check_reads(model, name, tensor.expr, {})
     model.claim(name, "a deterministic")
@@ -48,6 +53,8 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
     """A term of the log joint density, summed over all positions where its lags exist."""
     model = current_model(name)
     tensor = own_tensor(model, name, log_density)
+    if _waits(model, name, "a potential", tensor, partial(Potential, name, log_density, dims)):
+        return
     check_stored(model, name, tensor.expr)
     over = tuple(_inside(model, name, tensor, d) for d in _all_dims(model, name, tensor, dims))
     check_reads(model, name, tensor.expr, bounds_of(over))
@@ -70,6 +77,8 @@ def Constraint(  # noqa: N802  (constructors of the language are capitalised)
             f"{name}: found {tensor}; expected a comparison, such as a < b, or a product of "
             "comparisons, which is 1 where the constraint holds and 0 elsewhere."
         )
+    if _waits(model, name, "a constraint", tensor, partial(Constraint, name, holds, dims)):
+        return
     check_stored(model, name, tensor.expr)
     arrays = {leaf.array.name for leaf in tensor.expr.atoms(Leaf)}
     if all(model.declared.variables[n].kind != "random" for n in arrays):
@@ -78,6 +87,17 @@ def Constraint(  # noqa: N802  (constructors of the language are capitalised)
             "before the model is declared."
         )
     Potential(name, Tensor(sp.log(tensor.expr), model, gone=tensor.gone), dims)
+
+
+def _waits(
+    model: Model, name: str, what: str, tensor: Tensor, again: Callable[[], object]
+) -> bool:
+    """Whether what is declared waits for the size of a dimension."""
+    opened = model.open_dims(map(Dim, tensor.dims), (tensor.expr,))
+    if opened:
+        model.claim(name, what)
+        model.waiting.put(name, opened, again)
+    return bool(opened)
 
 
 def _is_indicator(expr: Expr) -> bool:

@@ -13,21 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import sympy as sp
 from numpy.typing import ArrayLike
 
 from gibbsppl.algebra import expressions
-from gibbsppl.algebra.expressions import Dim, Leaf
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.arguments import GivenArray
 from gibbsppl.errors import ModelError
 from gibbsppl.families import Family
 from gibbsppl.language.checks import check_observed, check_parameters, check_reads
+from gibbsppl.language.dim_names import dims_named
 from gibbsppl.language.distributions import Distribution, written
 from gibbsppl.language.events import check_dims, event_of, label_dim
 from gibbsppl.language.missing import declare_observed, fill_gaps, known_in
-from gibbsppl.language.model import Model, Observed, current_model, dims_named
+from gibbsppl.language.model import Model, Observed, current_model
 from gibbsppl.language.regions import Region, whole
 from gibbsppl.language.signatures import docstring_of, signature_of
 from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored
@@ -104,9 +107,15 @@ def declared(
 ) -> Tensor:
     """A variable filled by one statement; ``censor`` adds the censoring of its values."""
     model = current_model(name)
+    read = [t.expr for t in distribution.tensors]
+    again = partial(declared, name, distribution, dims, observed, missing, censor=censor)
+    if observed is None and (opened := model.open_dims(dims, read)):
+        return _declared_later(model, name, distribution, dims, opened, again)
     if is_sparse(observed):
         return _declared_sparse(model, name, distribution, dims, observed, missing, censor)
     axes, values = axes_and_values(model, name, dims, observed, missing)
+    if opened := model.open_dims((), read):
+        return _declared_later(model, name, distribution, dims, opened, again)
     region = whole(model, name, axes)
     placed = place(model, name, distribution, region, _array_for, (), values)
     if censor is not None:
@@ -118,6 +127,26 @@ def declared(
         declare_observed(model, variable, values)
     model.declared.statements.append(placed.statement)
     return Tensor(placed.statement.target, model, placed.of)
+
+
+def _declared_later(
+    model: Model,
+    name: str,
+    distribution: Distribution,
+    dims: tuple[Dim, ...],
+    opened: frozenset[str],
+    again: Callable[[], Tensor],
+) -> Tensor:
+    """A variable that is declared as soon as the sizes of some dimensions are known.
+
+    What it reads is as good as known: its support does not depend on sizes.
+    """
+    model.claim(name, "a variable")
+    model.waiting.put(name, opened, again)
+    event = event_of(distribution, name, dims)
+    over = tuple(Range(d, 0, 1) for d in dims)
+    statement = _stated(name, distribution, Region(dims, over, (), name), event, sp.S.Zero)
+    return Tensor(_array_for(name, statement)[dims], model, label_dim(distribution, event))
 
 
 def _declared_sparse(
@@ -137,6 +166,9 @@ def _declared_sparse(
         )
     stored = read_stored(name, observed, missing)
     dims_of_values(model, name, stored.shape, dims)
+    if opened := model.open_dims((), [t.expr for t in distribution.tensors]):
+        again = partial(declared, name, distribution, dims, observed, missing)
+        return _declared_later(model, name, distribution, dims, opened, again)
     placed = place(model, name, distribution, whole(model, name, dims), _array_for, (), None)
     statement = placed.statement
     check_parameters(model, name, distribution, statement)
@@ -206,24 +238,31 @@ def place(
     event = event_of(distribution, region.label, region.dims, hint)
     model.dims((d.name for d in event), region.label)
     check_dims(distribution, region.label, region.dims, event)
-    over = tuple(r for r in region.over if r.dim not in event)
-    statement = Statement(
+    known = known_in(region, name, observed)
+    statement = _stated(name, distribution, region, event, known)
+    _check_event_is_whole(model, region, event)
+    statement = replace(statement, target=array(name, statement)[region.indices])
+    for tensor in distribution.tensors:
+        check_reads(model, region.label, tensor.expr, bounds_of(statement.over))
+    return Placed(statement, _label(model, statement, distribution))
+
+
+def _stated(
+    name: str, distribution: Distribution, region: Region, event: tuple[Dim, ...], known: Expr
+) -> Statement:
+    """The statement of a distribution on a region, as it is written."""
+    return Statement(
         name=region.label,
         target=expressions.Array(name)[region.indices],
-        over=over,
+        over=tuple(r for r in region.over if r.dim not in event),
         event=event,
         family=distribution.family,
         arguments=distribution.canonical(event),
         lower=None if distribution.lower is None else distribution.lower.expr,
         upper=None if distribution.upper is None else distribution.upper.expr,
-        known=known_in(region, name, observed),
+        known=known,
         spelled=distribution.spelled,
     )
-    _check_event_is_whole(model, region, event)
-    statement = replace(statement, target=array(name, statement)[region.indices])
-    for tensor in distribution.tensors:
-        check_reads(model, region.label, tensor.expr, bounds_of(over))
-    return Placed(statement, _label(model, statement, distribution))
 
 
 def _check_event_is_whole(model: Model, region: Region, event: tuple[Dim, ...]) -> None:

@@ -38,7 +38,8 @@ from gibbsppl.algebra.functions import AtMost, Below, Equals, Where
 from gibbsppl.algebra.polynomials import quotient
 from gibbsppl.arguments import NAME, methods_told, shown
 from gibbsppl.errors import ModelError
-from gibbsppl.language.model import Model, base, dims_named
+from gibbsppl.language.dim_names import base, dims_named
+from gibbsppl.language.model import Model
 from gibbsppl.language.regions import Key, position_of
 from gibbsppl.language.ufuncs import Unevaluated, operator_of
 from gibbsppl.language.values import count_axes, finite_number, shape_of
@@ -205,8 +206,7 @@ class Tensor(Unevaluated):
 
     def mean(self, dim: str | Iterable[str]) -> Tensor:
         """The mean over one or more dimensions, by their names."""
-        total, names = self.sum(dim), dims_named(dim, str(self.expr))
-        return total / prod(model_of(self).size(name) for name in names)
+        return self.sum(dim) / prod(map(model_of(self).size, dims_named(dim, str(self.expr))))
 
     def var(self, dim: str | Iterable[str]) -> Tensor:
         """The mean square deviation from the mean over one or more dimensions, by their names."""

@@ -173,7 +173,9 @@ def index_that_is_not_whole():
 
 
 def index_of_an_unknown_dimension():
-    """group: unknown dimension 'scool'; known are school: add it to the model's coords."""
+    """group: unknown dimension 'scool'; known are school: add it to the model's coords, or declare
+    data along it before.
+    """
     with gp.Model(coords={"school": 2}):
         gp.Index("group", [0, 1], of="scool", dims="student")
 

@@ -1,0 +1,3 @@
+# task
+# (a run of PyMC that was stopped cannot go on)
+# done
