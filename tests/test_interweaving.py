@@ -23,6 +23,7 @@ from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.forward import simulate
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
+from gibbsppl.planning import alternatives
 from gibbsppl.rewrites.interweaving import FEW, MOST_READ
 from gibbsppl.rewrites.recentring import is_recentrable, recentred
 from gibbsppl.schedule.staleness import check_fresh
@@ -520,13 +521,57 @@ def test_the_number_of_times_that_a_group_is_read_decides():
     assert variables(seen(MOST_READ + 1), interweave=["tau_between"]) == ["tau_between"]
 
 
-def test_a_sum_reads_each_of_its_elements():
+def outcomes(times, *, informative):
+    """Effects of 12 groups, of which outcomes of two say little, and measurements say much."""
+    rng = np.random.default_rng(0)
+    effect = rng.normal(0, 0.3, 12)
+    with gp.Model(coords={"group": 12}) as model:
+        spread = gp.HalfNormal("spread", sigma=1)
+        theta = gp.Normal("theta", 0, sigma=spread, dims="group")
+        if informative:
+            y = effect[:, None] + rng.normal(0, 0.3, (12, times))
+            gp.Normal("y", theta, sigma=0.3, dims=("group", "time"), observed=y)
+        else:
+            y = rng.random((12, times)) < 1 / (1 + np.exp(-effect[:, None]))
+            p = gp.expit(theta)
+            gp.Bernoulli("y", p, dims=("group", "time"), observed=y.astype(int))
+    return model
+
+
+def test_scales_that_theory_finds_slow_are_drawn_once_more(monkeypatch):
+    """Planted: the number of readers alone decides."""
+    often = 2 * MOST_READ
+    slow = gp.compile(outcomes(often, informative=False))
+    (choice,) = (c for c in slow.schedule.choices if c.made.what == "interwoven")
+
+    assert choice.variables == ("spread", "theta")
+    assert choice.made.settings["interweave"] == ("spread",)
+    assert gp.compile(outcomes(often, informative=True)).schedule.interwoven == {}
+    monkeypatch.setattr(alternatives, "often_read", lambda model: ())
+    assert gp.compile(outcomes(often, informative=False)).schedule.interwoven == {}
+
+
+@pytest.mark.slow
+def test_slow_scales_gain_what_theory_says():
+    model = outcomes(2 * MOST_READ, informative=False)
+    ess = []
+    for interweave in (True, False):
+        sampler = gp.compile(model, interweave=interweave)
+        draws = sampler.sample(20_000, seed=1, keep=["spread"], progress=False)
+        ess.append(draws.summary()["spread"]["ess_bulk"])
+    assert ess[0] > 3 * ess[1]
+
+
+def test_a_sum_reads_each_of_its_elements(monkeypatch):
+    """By the number alone; of 11 coefficients of 5 values theory says that their scale is slow."""
     with gp.Model(coords={"i": MOST_READ + 1, "j": FEW + 1}) as m:
         x = gp.Data("x", np.ones((MOST_READ + 1, FEW + 1)), dims=("i", "j"))
         tau = gp.Gamma("tau", 3, rate=2)
         b = gp.Normal("b", 0, tau=tau, dims="j")
         gp.Normal("y", x @ b, tau=1, dims="i", observed=np.zeros(MOST_READ + 1))
 
+    assert variables(m) == ["tau"]
+    monkeypatch.setattr(alternatives, "often_read", lambda model: ())
     assert variables(m) == []
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from math import inf, isnan, nan, prod
 from typing import Any
 
@@ -25,6 +25,7 @@ from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.interweaving import free_by_interweaving
 from gibbsppl.planning.mixing import (
+    block_of_group,
     rate_of_scale,
     rate_of_scales,
     rate_of_sweep,
@@ -34,6 +35,7 @@ from gibbsppl.planning.normal_blocks import LARGEST, normal_block
 from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import Rewritten
+from gibbsppl.rewrites.interweaving import often_read
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.choices import Candidate, Choice, asking, with_decided
 from gibbsppl.schedule.sweeps import Schedule
@@ -43,7 +45,7 @@ States = Sequence[Values]
 Start = Callable[[Trial], States]
 Remade = Callable[[bool | tuple[str, ...]], Rewritten]
 LEAST_SHARE, LEAST_GAIN = RULES["least share"].value, RULES["least gain"].value
-FEW = RULES["most elements"].value
+FEW, SLOWEST = RULES["most elements"].value, RULES["slowest"].value
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
 # take a millisecond each.
 MOST_POSITIONS = 20_000
@@ -92,19 +94,52 @@ def with_choices(
     ``start`` makes the states at which theory is asked, by the first plan; ``remade`` the model
     with the non-centred updates that a setting asks for.
     """
-    now, choices = first, dict[tuple[str, ...], Choice]()
-    states: States | None = None
+    states = cache(partial(start, first.trial))
+    now = _with_slow_scales(first, settings, states, remade)
+    choices = dict[tuple[str, ...], Choice]()
     while options := [o for o in _options(now, settings) if o.variables not in choices]:
         rivals = [o for o in options if o.variables == options[0].variables]
-        if any(o.is_small for o in rivals) and states is None:
-            states = start(first.trial)
-        plan, choice = _decided(rivals, now, states or (), settings, remade)
+        own = states() if any(o.is_small for o in rivals) else ()
+        plan, choice = _decided(rivals, now, own, settings, remade)
         if plan is not now:
             decided = with_decided(now.schedule.decided, choice.made.settings)
             plan = replace(plan, trial=plan.trial.deciding(decided))
         now, choices[rivals[0].variables] = plan, choice
     found = tuple(c for c in choices.values() if c.others)
     return now.trial.with_choices(found) if found else now.trial
+
+
+def _with_slow_scales(
+    now: Planned, settings: Mapping[str, Any], states: Callable[[], States], remade: Remade
+) -> Planned:
+    """A plan in which scales that theory finds slow are drawn once more, if that pays.
+
+    Where others read each element of a group often, rules leave its scale as it is; but they may
+    say little of it all the same, such as one outcome of two.
+    """
+    if settings["interweave"] is not True or now.control.scan != "systematic":
+        return now
+    if not is_quick(now.schedule.graph):
+        return now
+    shares = dict[str, float]()
+    for graph, group, scale in often_read(now.model):
+        block = block_of_group(graph, group, now.model.data)
+        rates = [rate_of_scale(graph, block, (scale,), v) for v in states()] if block else []
+        shares[scale] = _averaged([nan if r is None else share_of(r) for r in rates])
+    slow = {n: SLOWEST / s if s else inf for n, s in shares.items() if s * LEAST_GAIN < SLOWEST}
+    own = (v for i in now.schedule.interwoven.values() for v in i.variables)
+    updates = tuple(dict.fromkeys((*own, *slow)))
+    if not slow or not _may_be_asked_for(updates, now.model):
+        return now
+    try:
+        model = _updated(now.model, remade(updates))
+        schedule = planned(model, exact=bool(settings["exact"]), control=now.control)
+    except CompileError:
+        return now
+    decided = with_decided(now.schedule.decided, {"interweave": updates})
+    plan = Planned(replace(now.trial, schedule=schedule).deciding(decided), model, now.control)
+    dearer = plan.trial.operations / now.trial.operations
+    return now if max(slow.values()) < LEAST_GAIN * dearer else plan
 
 
 def _decided(
@@ -301,6 +336,8 @@ def _updated(model: Rewritten, other: Rewritten) -> Rewritten:
 def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
     """Yield the scales that may be drawn without a non-centred update."""
     every = tuple(now.schedule.interwoven.values())
+    names = tuple(dict.fromkeys(v for i in every for v in i.variables))
+    asked = names if _may_be_asked_for(names, now.model) else True
     for one in every:
         left = tuple(dict.fromkeys(v for i in every if i is not one for v in i.variables)) or False
         if one.what != "scale" or not _may_be_asked_for(left, now.model):
@@ -308,7 +345,7 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
         kept = tuple(i for i in now.model.interwoven if i is not one)
         group = [s for s in one.before.latent if s.target.array.name == one.group]
         yield Option(
-            Candidate("interwoven", {"interweave": True}),
+            Candidate("interwoven", {"interweave": asked}),
             Candidate("not interwoven", {"interweave": left}),
             (one.variable, one.group),
             replace(now.model, interwoven=kept),
@@ -352,7 +389,9 @@ def _shares_of_scale(
     NaN where theory is silent.
     """
     del own, other
-    rate = rate_of_scale(interwoven, values)
+    graph = interwoven.before
+    block = block_of_group(graph, interwoven.group, values)
+    rate = rate_of_scale(graph, block, interwoven.variables, values)
     return 1.0, nan if rate is None else share_of(rate)
 
 

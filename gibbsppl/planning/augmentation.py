@@ -32,7 +32,8 @@ from gibbsppl.planning.mixing import (
     share_of,
     share_of_scales,
 )
-from gibbsppl.planning.proposing import block_of, to_second_order
+from gibbsppl.planning.modal import to_second_order
+from gibbsppl.planning.proposing import block_of
 from gibbsppl.rewrites import Rewrite, possible
 from gibbsppl.run.chains import FAILURES
 from gibbsppl.schedule.choices import SEED, Candidate, Choice, asking

@@ -33,6 +33,7 @@ from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.pieces.dependence import region_of, slices_of
+from gibbsppl.planning.modal import to_second_order
 from gibbsppl.planning.normal_blocks import NormalBlock, normal_block
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites.recentring import location_and_scale
@@ -260,27 +261,37 @@ def _diagonals(
     return {n: own[free[n]] for n, own in found.items()}
 
 
-def rate_of_scale(interwoven: NonCentred, values: Values) -> float | None:
+def block_of_group(graph: Graph, name: str, data: Values) -> Quadratic | None:
+    """The log density of a group given all else, to second order.
+
+    None where it is not concave, or not of one statement of a location-scale family.
+    """
+    (group, *others) = (s for s in graph.statements if s.target.array.name == name)
+    if others or group.family.location_scale is None:
+        return None
+    return quadratic_of(graph, (group,), data) or to_second_order(graph, (group,), data)
+
+
+def rate_of_scale(
+    graph: Graph, quadratic: Quadratic | None, scales: Collection[str], values: Values
+) -> float | None:
     """The rate at which a scale converges that is drawn given its group, and the group given it.
 
     Of the information that the group has of the logarithm of the scale, the share that is missing
-    once the group is integrated out. None where the group is not normal given all else, has more
-    than one scale, or is too large.
+    once the group is integrated out. None where the group has no normal block, has more than one
+    scale, or is too large.
     """
-    graph, name = interwoven.before, interwoven.group
-    (group, *others) = (s for s in graph.statements if s.target.array.name == name)
-    if others or any(np.size(values[v]) != 1 for v in interwoven.variables):
+    if quadratic is None or any(np.size(values[v]) != 1 for v in scales):
         return None
-    quadratic = quadratic_of(graph, (group,), values)
-    if group.family.location_scale is None:
-        return None
-    block = None if quadratic is None else normal_block(graph, quadratic, values)
+    (group,) = quadratic.statements
+    name = group.target.array.name
+    block = normal_block(graph, quadratic, values)
     if block is None:
         return None
-    scales: Any = evaluate(location_and_scale(group)[1], group.over, values, graph.sizes)
+    unit: Any = evaluate(location_and_scale(group)[1], group.over, values, graph.sizes)
     whole = np.ones(block.numbers[name].shape)
     where = slices_of(region_of(graph, group))
-    every = np.broadcast_to(scales, tuple(map(len, group.over)))
+    every = np.broadcast_to(unit, tuple(map(len, group.over)))
     whole[where] = np.reshape(every, whole[where].shape)
     unit = block.as_vector({name: whole})
     # (how much better the elements are known given the data, in units of their prior)

@@ -18,11 +18,13 @@ from sympy import Add
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
-from gibbsppl.derive.second_order import SecondOrder, Term
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.derive.second_order import SecondOrder, Term, second_order
 from gibbsppl.derive.weights import has_function
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw
 from gibbsppl.kernels.modal import ModalMove
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of, times_read
 from gibbsppl.planning.concave_blocks import Member, Objective, concave_blocks, is_searched_for
@@ -159,3 +161,13 @@ def terms_of(graph: Graph, names: Collection[str]) -> tuple[Term, ...]:
         for name, value, over in found
     )
     return tuple((name, value, over) for name, value, over in held if value != 0)
+
+
+def to_second_order(
+    graph: Graph, statements: Sequence[Statement], data: Values
+) -> Quadratic | None:
+    """The log density of statements to second order, if it is concave."""
+    names = {s.target.array.name for s in statements}
+    terms = terms_of(graph, names)
+    found = second_order(graph, statements, terms, data, constrained=True)
+    return None if found is None else found.quadratic

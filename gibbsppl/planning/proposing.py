@@ -14,15 +14,14 @@ from typing import Any
 
 from gibbsppl.code.trials import Trial
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import second_order
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
-from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick
 from gibbsppl.planning.concave_blocks import is_searched_for
 from gibbsppl.planning.mixing import accepted_share, mean_rate, share_of, share_of_scales
-from gibbsppl.planning.modal import terms_of
+from gibbsppl.planning.modal import to_second_order
 from gibbsppl.planning.normal_blocks import LARGEST
 from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
@@ -139,13 +138,3 @@ def block_of(
     statements = tuple(s for s in own[-1].latent if s.target.array.name in names)
     found = of(own[-1], statements, data)
     return None if found is None else (own[-1], found)
-
-
-def to_second_order(
-    graph: Graph, statements: Sequence[Statement], data: Values
-) -> Quadratic | None:
-    """The log density of statements to second order, if it is concave."""
-    names = {s.target.array.name for s in statements}
-    terms = terms_of(graph, names)
-    found = second_order(graph, statements, terms, data, constrained=True)
-    return None if found is None else found.quadratic

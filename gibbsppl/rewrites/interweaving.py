@@ -253,19 +253,43 @@ def _expanded(
     return model, found
 
 
+def often_read(model: Rewritten) -> Iterator[tuple[Graph, str, str]]:
+    """Yield groups with scales that they share, left as they are because others read them often.
+
+    With the graph that the group is drawn in.
+    """
+    graph = model.stages[-1].graph
+    for group in graph.latent:
+        if not is_recentrable(graph, group) or graph.marginals:
+            continue
+        scale = location_and_scale(group)[1]
+        for variable in graph.latent:
+            own = _reads(graph, group, scale, variable) and variable.support.kind == "real"
+            if own and _is_shared(graph, group, variable) and not _is_worth(graph, group, variable):
+                yield graph, group.target.array.name, variable.target.array.name
+
+
+def _is_shared(graph: Graph, group: Statement, variable: Statement) -> bool:
+    """Whether elements of a group share each location or scale.
+
+    (A family without a location, a Gamma with its rate, gains nothing where it was measured.)
+    """
+    row = group.family.location_scale
+    several = count_of(graph, group) >= LEAST_SHARED * count_of(graph, variable)
+    return several and row is not None and row.location is not None
+
+
 def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
     """Whether elements of a group share a location or scale, and are few or seldom read by others.
 
-    (A family without a location, a Gamma with its rate, gains nothing where it was measured; nor do
-    few elements with a scale of each, as in a horseshoe.)
+    (Few elements with a scale of each, as in a horseshoe, gain nothing where it was measured.)
     """
-    row, size = group.family.location_scale, count_of(graph, group)
-    shared = size >= LEAST_SHARED * count_of(graph, variable)
+    size = count_of(graph, group)
     readers = (f for f in graph.factors_of(group.target.array) if f.name != group.name)
     read = sum(times_read(graph, f, group.target.array.name) for f in readers)
     few = size <= FEW and not dims_of(location_and_scale(group)[1])
     seldom = read <= MOST_READ * size
-    return row is not None and row.location is not None and shared and (few or seldom)
+    return _is_shared(graph, group, variable) and (few or seldom)
 
 
 def _made(

@@ -31,8 +31,8 @@ def transposed_observed_array():
 
 
 def unknown_dimension():
-    """x: unknown dimension 'rta'; known are rat: add it to the model's coords, or declare data along
-    it before.
+    """x: unknown dimension 'rta'; known are rat: add it to the model's coords, or declare data
+    along it before.
     """
     with gp.Model(coords={"rat": 30}):
         gp.Normal("x", 0, sigma=1, dims="rta")
