@@ -15,7 +15,6 @@ from gibbsppl.model.evaluation import Values
 
 if TYPE_CHECKING:
     from gibbsppl.cache.derivation import Derivation
-    from gibbsppl.schedule.sweeps import Schedule
 
 # So many plans are held, the last ones used; so many of one model.
 MOST_HELD, MOST_OF_ONE = 32, 4
@@ -33,9 +32,9 @@ class Plan:
         """The derivation of other data, of which all that was asked is the same."""
         from gibbsppl.run.integer_types import integer_types  # noqa: PLC0415  (only if there is)
 
-        first, known = self.derivation, {n: data[n] if a is None else a for n, a in self.own.items()}
-        schedule: Schedule = first.schedule
-        types = integer_types(schedule.whole, known)
+        first = self.derivation
+        known = {n: data[n] if a is None else a for n, a in self.own.items()}
+        types = integer_types(first.schedule.whole, known)
         facts = replace(first.facts, types=types, text=None, worth=None)
         return replace(first, facts=facts, known=known, counted=None, keep=None)
 
