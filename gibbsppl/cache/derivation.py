@@ -115,6 +115,11 @@ class Derivation:
         assert self.facts.text is not None
         return self.facts.text
 
+    def without_data(self, data: Values) -> Callable[[Values], Derivation]:
+        """What makes the derivation of other data, of which all that was asked is the same."""
+        own = {n: None if a is data.get(n) else a for n, a in self.known.items()}
+        return partial(_on, replace(self, known={}, counted=None, keep=None), own)
+
     def _learn(self, facts: Facts) -> None:
         """Facts that are more than there were are kept."""
         self.facts = facts
@@ -139,12 +144,22 @@ def derivation_of(
     found = None if key is None or content is None else _restored(key, content, graph, data, derive)
     if found is None:
         found = derive()
-        hold(alike, found, data)
+        hold(alike, found.asked, found.without_data(data))
         if key is not None and len(_kept_by_now) < MOST_KEPT:
             _kept_by_now.append(key)
             found.keep = _keeping(key, found, data)
             found.keep(found.facts)
     return found
+
+
+def _on(plan: Derivation, own: Mapping[str, Any], data: Values) -> Derivation:
+    """A derivation of data, with arrays that are its own."""
+    from gibbsppl.run.integer_types import integer_types  # noqa: PLC0415  (only if there is a plan)
+
+    known = {n: data[n] if a is None else a for n, a in own.items()}
+    types = integer_types(plan.schedule.whole, known)
+    facts = replace(plan.facts, types=types, text=None, worth=None)
+    return replace(plan, facts=facts, known=known)
 
 
 def _keeping(key: bytes, found: Derivation, data: Values) -> Callable[[Facts], None]:

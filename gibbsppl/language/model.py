@@ -238,6 +238,10 @@ class Model(Shown):
         self.declared.counted.add(base(dim))
         return self.size(dim)
 
+    def are_alike(self, one: Dim, other: Dim) -> bool:
+        """Whether dims are one, or have equally many positions, of which an expression is made."""
+        return base(one) == base(other) or self.counted(one) == self.counted(other)
+
     def has_dim(self, dim: Dim | str) -> bool:
         """Whether a dimension is known."""
         return base(dim) in self._coords

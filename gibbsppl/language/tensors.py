@@ -374,9 +374,8 @@ def _dim_pointed_into(tensor: Tensor, index: Tensor) -> Dim:
 def _gathered(tensor: Tensor, axis: Dim, index: Tensor) -> Tensor:
     model = common_model((tensor, index))
     assert model is not None
-    of = index.of and base(index.of)
-    if not of or (of != base(axis) and model.counted(of) != model.counted(axis)):
-        found = repr(of) if of else "no dimension"
+    if index.of is None or not model.are_alike(index.of, axis):
+        found = "no dimension" if index.of is None else f"{index.of.name!r}"
         raise ModelError(
             f"{tensor.expr}: indexed along {axis.name!r} by {index.expr}, which points into "
             f'{found}; expected an index of {base(axis)!r}: declare it with of="{base(axis)}".'

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.display.html import Html, code, marked, notes, shown, table
 from gibbsppl.errors import counted
+from gibbsppl.html import Html, code, marked, notes, shown, table
 from gibbsppl.output.arrays import Array
 
 DRAWS_HEADER = ("variable", "dims", "elements", "type", "draws of a chain", "mean", "sd")
