@@ -137,7 +137,8 @@ def derivation_of(
     alike = fingerprint((graph, shapes, dict(settings)))
     if alike is None:
         return derive()
-    if (planned := plan_of(alike, data)) is not None:
+    planned: Derivation | None = plan_of(alike, data)
+    if planned is not None:
         return planned
     key = None if folder.folder() is None else fingerprint((alike, dict(data)))
     content = None if key is None else folder.read(key)

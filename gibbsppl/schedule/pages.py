@@ -12,7 +12,7 @@ from gibbsppl.errors import counted
 from gibbsppl.html import Html, Printed, code, marked, shown, table
 from gibbsppl.model.graph_views import short_notation
 
-HEADER = ("", "variables", "drawn by", "how", "natural parameters")
+HEADER = ("", "variables", "drawn by", "how", "conditional")
 
 
 class Listed(Printed):
@@ -43,7 +43,7 @@ def _title(schedule: Any) -> str:
 
 
 def _rows(schedule: Any) -> Iterator[tuple[str, str, str, str, str]]:
-    """Each step: its number, variables, what owns it, how it draws, natural parameters."""
+    """Each step: its number, variables, what owns it, how it draws, its conditional."""
     notation = short_notation(schedule.whole)
     for number, (step, way) in enumerate(zip(schedule.steps, schedule.ways, strict=True), 1):
         opening, parts, closing = step.formula(notation)
