@@ -20,8 +20,8 @@ from gibbsppl.arguments import GivenArray
 from gibbsppl.errors import ModelError, did_you_mean
 from gibbsppl.language.checks import check_reads
 from gibbsppl.language.coordinates import GivenLabels, labels_of
-from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.dim_names import base
+from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model
 from gibbsppl.model.alignment import labels_along, names_of
 from gibbsppl.model.graph import PLAIN, Constant, Potential, Statement
