@@ -21,6 +21,7 @@ from gibbsppl.initial.impossible import check_possible
 from gibbsppl.initial.looking import looked_at
 from gibbsppl.initial.settled import settled_states
 from gibbsppl.kernels import kernels_of, moved_together
+from gibbsppl.model.asked import answer, asked_of, plain
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.planning import (
@@ -56,9 +57,14 @@ Proposing = tuple[Planned, tuple[Choice, ...]]
 
 def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -> Derivation:
     """The derivation of a graph, a ``declared`` one that has no limits of parameters yet."""
-    limited = within_domains(graph, data) if declared else graph
-    made = scheduled(limited, data, settings)
-    schedule, known = replace(made.schedule, memory=made.written.told), made.known
+    asked = asked_of(data)
+    limited = answer(asked, _limited, graph) if declared else graph
+    made = scheduled(limited, asked, settings)
+    found = asked.record.kept()
+    # (a plan has no data of its own)
+    rewrites = tuple(replace(r, data={}) for r in made.schedule.rewrites)
+    schedule = replace(made.schedule, memory=made.written.told, rewrites=rewrites)
+    known = {**plain(made.data), **schedule.tables}
     dims = {n: v.dims for n, v in schedule.whole.variables.items()}
     dims |= {d.name: d.dims for d in limited.deterministics}
     facts = Facts(
@@ -71,7 +77,18 @@ def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -
         is_within=made.written.is_within,
         worth=made.worth,
     )
-    return Derivation(facts, limited, known, lambda: schedule, functions_of(schedule), schedule)
+    functions = functions_of(schedule)
+    return Derivation(facts, limited, known, lambda: schedule, functions, schedule, asked=found)
+
+
+def _limited(data: Values, graph: Graph) -> Graph:
+    return within_domains(graph, data)
+
+
+def _checked(data: Values, graph: Graph) -> None:
+    """Raise an error where some data are impossible."""
+    check_truncations(graph, data)
+    check_possible(graph, data)
 
 
 def scheduled(
@@ -91,8 +108,7 @@ def scheduled(
             "leave one of them out."
         )
     check_kernels(graph, control.kernels)
-    check_truncations(graph, data)
-    check_possible(graph, data)
+    answer(data, _checked, graph)
     given: Mapping[str, bool] = dict(rewrites) if isinstance(rewrites, Mapping) else {}
     models = _Models(graph, data, control, settings, {} if found is None else found)
     search = _Search(models, given, cache(partial(_states, graph)))

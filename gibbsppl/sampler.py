@@ -25,10 +25,10 @@ from gibbsppl.cache.derivation import Derivation, derivation_of
 from gibbsppl.checks.methods import Checking
 from gibbsppl.code.program import Constants, Prepared, Program, load
 from gibbsppl.comparing.methods import Comparing
-from gibbsppl.display.html import Text
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain.methods import Seen
 from gibbsppl.fits.methods import Fitting
+from gibbsppl.html import Text
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array

@@ -80,6 +80,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         "init": STARTS.or_none(),
         "start": START,
         "keep": KEPT.or_none(),
+        "keep_warmup": TRUTH,
         "monitor": MONITORS.or_none(),
         "threads": COUNT.or_none(),
         "cores": COUNT.or_none(),

@@ -16,9 +16,9 @@ from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.checks.results import Row, Verification
 from gibbsppl.display.formulas import Formulas
-from gibbsppl.display.html import Html, Text, block, table
 from gibbsppl.display.markup import LATEX, MATHML
 from gibbsppl.display.statements import latex_of, lines_of
+from gibbsppl.html import Html, Text, block, table
 from gibbsppl.output.draws import Draws
 from models import bugs
 
@@ -252,3 +252,60 @@ def test_what_prints_a_table_shows_it():
     (shown,) = parsed(costs._repr_html_()).iter("pre")
 
     assert shown.text == str(costs)
+
+
+# ---- all that a user gets back ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def looked_at():
+    """The values that a user gets back and looks at, by how they were asked for."""
+    model = models.pumps.model()
+    sampler = gp.compile(model)
+    draws = sampler.sample(60, warmup=20, chains=2, seed=1, progress=False, backend="numpy")
+    wide = sampler.log_likelihood(draws)
+    return {
+        "model": model,
+        "model.graph": model.graph,
+        "model.blanket": model.blanket("theta"),
+        "sampler": sampler,
+        "sampler.schedule": sampler.schedule,
+        "sampler.explain": sampler.explain("theta"),
+        "sampler.rewrites": sampler.rewrites,
+        "sampler.source": sampler.source,
+        "sampler.costs": sampler.costs(),
+        "sampler.verify": sampler.verify(),
+        "sampler.dic": sampler.dic(draws, seed=1),
+        "sampler.maximise": sampler.maximise(starts=1, seed=1, progress=False),
+        "draws": draws,
+        "draws.summary": draws.summary(),
+        "draws.correlations": draws.correlations(),
+        "draws.loo": wide.loo(),
+        "gp.compare_models": gp.compare_models({"one": wide.loo(), "other": wide.loo()}),
+    }
+
+
+def test_all_that_is_looked_at_is_shown_in_html_and_in_latex(looked_at):
+    for what, value in looked_at.items():
+        html, latex = value._repr_html_(), value._repr_latex_()
+        assert "".join(parsed(html).itertext()).strip(), what
+        assert latex.startswith((r"\begin{verbatim}", "$$")), what
+        assert "object at 0x" not in html, what
+
+
+def test_a_schedule_is_a_table_of_its_steps(looked_at):
+    schedule = looked_at["sampler.schedule"]
+    rows = rows_of(schedule._repr_html_())
+
+    assert [row[1] for row in rows[1:]] == [s.name for s in schedule.steps]
+    printed = str(schedule).splitlines()
+    assert printed[0] == f"Schedule of {schedule.graph.name}: 3 steps"
+    for line, row in zip(printed[1:], rows[1:], strict=True):
+        assert line.split() == " ".join(row).split()
+    assert repr(schedule) == f"<{printed[0]}>"
+
+
+def test_no_text_ends_its_verbatim_block():
+    latex = Text("a\n\\end{verbatim}\nb")._repr_latex_()
+
+    assert latex.count(r"\end{verbatim}") == 1

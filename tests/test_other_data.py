@@ -76,7 +76,9 @@ def test_arrays_made_from_the_first_values_are_refused():
 REFUSED = {
     "yy": ({"yy": [1.0]}, r"expected names of data.*Did you mean 'y'"),
     "theta": ({"theta": [1.0, 2.0]}, r"found 'theta'"),
-    "shape": ({"x": [1.0, 2.0]}, r"x: found an array of shape \(2,\), expected \(3,\)"),
+    "shape": ({"x": [1.0, 2.0]}, r"town_of has 'i' too, which gets 2 positions"),
+    "axes": ({"x": [[1.0, 2.0, 3.0]]}, r"x: the array has 2 axes"),
+    "two sizes": ({"x": [1.0] * 4, "n": [5] * 5}, r"found 5 positions along 'i', of which x has 4"),
     "label": ({"town_of": [*"abc"]}, r"town_of: found the label 'c'"),
     "support": ({"k": [4, 0, 0]}, r"k: found 4"),
     "trials": ({"n": [2, 3, 2]}, r"k: found 3"),
@@ -89,3 +91,71 @@ REFUSED = {
 def test_what_does_not_fit_is_refused(values, told):
     with pytest.raises(gp.ModelError, match=told):
         plain().with_data(values)
+
+
+def series(y, steps, ward_of, wards):
+    """Autoregression by wards, of any size: regions, positions, lags, sums, a simplex by size."""
+    with gp.Model(coords={"ward": wards, "t": steps}) as model:
+        ward = gp.Index("ward_of", ward_of, of="ward", dims="row")
+        level = gp.Normal("level", 0, sigma=2, dims="ward")
+        x = gp.Array("x", dims="t")
+        x[0], x[1:] = gp.Normal(0, sigma=3), gp.Normal(x.lag("t"), sigma=1)
+        gp.Deterministic("levels", level.sum("ward"))
+        gp.Deterministic("first", x.at("t", 0))
+        gp.Normal("y", level[ward] + x.at("t", 0), sigma=1, dims="row", observed=y)
+    return model
+
+
+def test_dims_may_get_other_sizes():
+    first = series([0.5, 1.0, None], 6, [0, 1, 1], ["a", "b"])
+    expected = series([0.5, None, 2.0, 3.0, 1.0], 9, [0, 1, 2, 2, 0], ["c", "d", "e"])
+
+    made = first.with_data(
+        {"y": [0.5, None, 2.0, 3.0, 1.0], "ward_of": [0, 1, 2, 2, 0]},
+        coords={"ward": ["c", "d", "e"], "t": 9},
+    )
+
+    assert made.graph == expected.graph
+    assert made.data.keys() == expected.data.keys()
+    for name, values in expected.data.items():
+        np.testing.assert_array_equal(made.data[name], values, err_msg=name)
+    for name, labels in expected.coords.items():
+        np.testing.assert_array_equal(made.coords[name], labels, err_msg=name)
+    draws = [
+        gp.compile(m).sample(5, warmup=2, chains=1, seed=1, progress=False)
+        for m in (made, expected)
+    ]
+    assert all(np.array_equal(draws[0][name], draws[1][name]) for name in draws[1])
+
+
+def of_means():
+    with gp.Model(coords={"t": 6}) as model:
+        x = gp.Normal("x", 0, sigma=1, dims="t")
+        gp.Normal("y", x.mean("t"), sigma=1, observed=0.5)
+    return model
+
+
+def at_the_end():
+    with gp.Model(coords={"t": 6}) as model:
+        x = gp.Normal("x", 0, sigma=1, dims="t")
+        gp.Normal("y", x.at("t", -1), sigma=1, observed=0.5)
+    return model
+
+
+NOT_CARRIED = {
+    "labels": (plain, {"town_of": [*"abc"]}, {"town": ["a", "b", "c"]}, None),
+    "unknown dim": (plain, {}, {"place": 3}, "coords has 'place'"),
+    "too few": (plain, {}, {"town": ["a"]}, r"town_of: found 1, .* below 1"),
+    "mean": (of_means, {}, {"t": 8}, r"'t' gets 8 positions, and an expression .* of its 6"),
+    "end": (at_the_end, {}, {"t": 8}, r"y: .*'t' at position 5 of 6, near its end"),
+}
+
+
+@pytest.mark.parametrize(("declared", "values", "coords", "told"), NOT_CARRIED.values(),
+                         ids=NOT_CARRIED)  # fmt: skip
+def test_sizes_that_do_not_fit_are_refused(declared, values, coords, told):
+    if told is None:
+        assert declared().with_data(values, coords=coords).data["town_of"].tolist() == [0, 1, 2]
+        return
+    with pytest.raises(gp.ModelError, match=told):
+        declared().with_data(values, coords=coords)

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "gibbsppl"
 # A module imports only modules above it; those of one line do not import one another.
 LAYERS = (
     ("errors", "elsewhere"),
-    ("arguments", "runtime"),
+    ("arguments", "html", "runtime"),
     ("algebra",),
     ("families",),
     ("model",),
@@ -296,7 +296,7 @@ RUN = (
     *("checkpoints", "checks", "comparing", "fits", "predict", "tempering"),
     *("algebra", "analysis", "arguments", "cache", "code", "compiling", "derive", "deriving"),
     "display",
-    *("errors", "explain", "families", "initial", "kernels", "language", "model", "output"),
+    *("errors", "explain", "families", "html", "initial", "kernels", "language", "model", "output"),
     *("pieces", "planning", "rewrites", "run", "runtime", "sampler", "sampling", "schedule"),
     "settings",
 )

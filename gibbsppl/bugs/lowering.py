@@ -45,8 +45,9 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.language import distributions as language
 from gibbsppl.language.computed import OrderError
 from gibbsppl.language.cycles import CycleError
+from gibbsppl.language.declared import Observed
 from gibbsppl.language.missing import declare_observed
-from gibbsppl.language.model import Model, Observed
+from gibbsppl.language.model import Model
 from gibbsppl.language.regions import Region, region_of
 from gibbsppl.language.statements import check_values, place
 from gibbsppl.model.graph import Constant, Potential, Variable

@@ -56,6 +56,7 @@ from gibbsppl.bugs.syntax import Statement as Line
 from gibbsppl.bugs.written_expressions import Expressions, Names, number, span
 from gibbsppl.bugs.written_sides import sides_of
 from gibbsppl.errors import ModelError
+from gibbsppl.html import Printed
 from gibbsppl.language.model import Model
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement
@@ -66,7 +67,7 @@ TAKEN = (*RESERVED, *DECLARING, *NO_FUNCTIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BugsProgram:
+class BugsProgram(Printed):
     """A program's text with its data; printed, the text alone."""
 
     text: str

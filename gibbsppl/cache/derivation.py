@@ -13,14 +13,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gibbsppl.algebra.pickling import pickled, restored
 from gibbsppl.cache import folder
 from gibbsppl.cache.fingerprint import fingerprint
+from gibbsppl.cache.plans import hold, plan_of
 from gibbsppl.code.worth import Worth
 from gibbsppl.initial.drawn_from import DrawnFrom
+from gibbsppl.model.asked import Kept
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Potential
 from gibbsppl.run.recording import Types
+from gibbsppl.runtime.cache_folder import is_off
 
 if TYPE_CHECKING:
     from gibbsppl.schedule.choices import Choice
@@ -61,7 +66,7 @@ class Derivation:
 
     ``functions`` are the user's, by step. ``make`` derives the schedule, ``keep`` writes
     facts that are more than there were. ``counted`` are the choices with the operations of all
-    candidates, once they have been asked for.
+    candidates, once they have been asked for. ``asked``: what was asked of the data.
     """
 
     facts: Facts
@@ -72,6 +77,7 @@ class Derivation:
     made: Schedule | None = None
     counted: tuple[Choice, ...] | None = None
     keep: Callable[[Facts], None] | None = None
+    asked: Kept | None = None
 
     @property
     def looked_at(self) -> DrawnFrom:
@@ -109,6 +115,11 @@ class Derivation:
         assert self.facts.text is not None
         return self.facts.text
 
+    def without_data(self, data: Values) -> Callable[[Values], Derivation]:
+        """What makes the derivation of other data, of which all that was asked is the same."""
+        own = {n: None if a is data.get(n) else a for n, a in self.known.items()}
+        return partial(_on, replace(self, known={}, counted=None, keep=None), own)
+
     def _learn(self, facts: Facts) -> None:
         """Facts that are more than there were are kept."""
         self.facts = facts
@@ -120,20 +131,36 @@ def derivation_of(
     graph: Graph, data: Values, settings: Mapping[str, Any], derive: Callable[[], Derivation]
 ) -> Derivation:
     """The derivation that was kept for a graph, its data and settings, or a new one."""
-    if folder.folder() is None:
+    if is_off():
         return derive()
-    key = fingerprint((graph, dict(data), dict(settings)))
-    if key is None:
+    shapes = {n: (np.shape(a), np.asarray(a).dtype.str) for n, a in data.items()}
+    alike = fingerprint((graph, shapes, dict(settings)))
+    if alike is None:
         return derive()
-    content = folder.read(key)
-    found = None if content is None else _restored(key, content, graph, data, derive)
+    planned: Derivation | None = plan_of(alike, data)
+    if planned is not None:
+        return planned
+    key = None if folder.folder() is None else fingerprint((alike, dict(data)))
+    content = None if key is None else folder.read(key)
+    found = None if key is None or content is None else _restored(key, content, graph, data, derive)
     if found is None:
         found = derive()
-        if len(_kept_by_now) < MOST_KEPT:
+        hold(alike, found.asked, found.without_data(data))
+        if key is not None and len(_kept_by_now) < MOST_KEPT:
             _kept_by_now.append(key)
             found.keep = _keeping(key, found, data)
             found.keep(found.facts)
     return found
+
+
+def _on(plan: Derivation, own: Mapping[str, Any], data: Values) -> Derivation:
+    """A derivation of data, with arrays that are its own."""
+    from gibbsppl.run.integer_types import integer_types  # noqa: PLC0415  (only if there is a plan)
+
+    known = {n: data[n] if a is None else a for n, a in own.items()}
+    types = integer_types(plan.schedule.whole, known)
+    facts = replace(plan.facts, types=types, text=None, worth=None)
+    return replace(plan, facts=facts, known=known)
 
 
 def _keeping(key: bytes, found: Derivation, data: Values) -> Callable[[Facts], None]:

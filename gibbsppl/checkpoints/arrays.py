@@ -23,6 +23,9 @@ from gibbsppl.output.whole_files import reason
 from gibbsppl.run.recording import Array
 from gibbsppl.run.stores import Move, Rates, rows_of
 
+# The folder, inside of that of a run, with the draws of its warm-up.
+WARMUP = "warmup"
+
 
 @dataclass(slots=True, eq=False)
 class ArrayFile:
@@ -119,6 +122,15 @@ class OnDisk:
     every: Every = field(default_factory=dict)
     values: dict[str, ArrayFile] = field(default_factory=dict)
     rates: dict[Move, ArrayFile] = field(default_factory=dict)
+    warmup: OnDisk | None = None
+
+    def with_warmup(self, draws: int) -> OnDisk:
+        """The same, with a folder inside of it for so many draws of warm-up."""
+        folder = self.folder / WARMUP
+        with _told(folder):
+            folder.mkdir(exist_ok=True)
+        self.warmup = OnDisk(folder, (self.size[0], draws), self.every)
+        return self
 
     def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
         """Add what is kept of draws of a chain, before which there were ``first``, and rates."""
@@ -157,11 +169,15 @@ class OnDisk:
 
     def sync(self) -> None:
         """Have all draws on the disk."""
+        if self.warmup is not None:
+            self.warmup.sync()
         for file in (*self.values.values(), *self.rates.values()):
             file.sync()
 
     def close(self) -> None:
         """Close the files."""
+        if self.warmup is not None:
+            self.warmup.close()
         for file in (*self.values.values(), *self.rates.values()):
             file.file.close()
 
@@ -172,6 +188,7 @@ class OnDisk:
             "draws": {name: file.path.name for name, file in self.values.items()},
             "every": dict(self.every),
             "statistics": [[*move, file.path.name] for move, file in self.rates.items()],
+            **({} if self.warmup is None else {WARMUP: [self.warmup.size[1], self.warmup.told]}),
         }
 
     @classmethod
@@ -186,6 +203,10 @@ class OnDisk:
             for step, what, file in told["statistics"]:
                 found.rates[step, what] = ArrayFile.opened(folder / file, to_write=to_write)
             found.check()
+            if WARMUP in told:
+                draws, own = told[WARMUP]
+                again = cls.opened(folder / WARMUP, (size[0], draws), own, to_write=to_write)
+                found.warmup = again
         except BaseException:
             found.close()
             raise

@@ -39,8 +39,8 @@ from scipy.special import bdtr, kolmogorov
 
 from gibbsppl.checks.table import table, verdict
 from gibbsppl.code.program import Program
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError
+from gibbsppl.html import Printed
 from gibbsppl.model.density import log_density
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.forward import State, simulate

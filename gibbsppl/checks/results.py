@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.display.html import code, marked, shown
-from gibbsppl.display.html import table as html_table
+from gibbsppl.html import Printed, code, marked, shown
+from gibbsppl.html import table as html_table
 
 RELATIVE_TOLERANCE = 1e-9
 HEADER = ("step", "kind", "family", "discrepancy", "tolerance", "verdict")
@@ -42,7 +42,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Printed):
     """One row per step and per change of the model; printed, it is an aligned table."""
 
     rows: tuple[Row, ...]

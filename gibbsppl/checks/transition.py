@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import connected_components
 
 from gibbsppl.arguments import methods_told, shown
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError
+from gibbsppl.html import Printed
 from gibbsppl.model.evaluation import Floats, Values
 
 # Of so many states the whole matrix is printed.

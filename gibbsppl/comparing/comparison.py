@@ -18,8 +18,8 @@ from gibbsppl.checks.table import table
 from gibbsppl.code.trials import operations_of
 from gibbsppl.comparing.costs import Lowered
 from gibbsppl.comparing.mixing import Mixing, mixing
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import CompileError, NotLoweredError, RunError
+from gibbsppl.html import Printed
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.draws import Draws
 from gibbsppl.settings import Settings

@@ -19,8 +19,8 @@ from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.code.operations import BYTES, Counted, Work, counted
 from gibbsppl.code.source import written
 from gibbsppl.code.trials import operations_of, shares_of
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import CompileError
+from gibbsppl.html import Printed
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
 

@@ -16,7 +16,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, leaves_of
 from gibbsppl.algebra.functions import Equals
-from gibbsppl.algebra.ranges import numbered
+from gibbsppl.algebra.ranges import Range, numbered
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.bounds import Bounds, known_bounds
 from gibbsppl.analysis.curvature import Certificate
@@ -24,7 +24,8 @@ from gibbsppl.derive.certificate import log_concave
 from gibbsppl.derive.changes import STRAIGHTENING, Change
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.derive.readings import jacobian_pieces, transformed
-from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.asked import answer
+from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Statement
 from gibbsppl.pieces.dependence import is_separable
 from gibbsppl.pieces.elements import element_pieces
@@ -120,7 +121,7 @@ def _can_be(piece: Piece, graph: Graph, data: Values) -> bool:
     """
     for factor in sp.Mul.make_args(piece.coefficient):
         known = isinstance(factor, Equals) and is_known(factor, graph, data)
-        if known and not evaluate(factor, piece.over, data, graph.sizes).any():
+        if known and not answer(data, _is_any, factor, piece.over, graph.sizes):
             return False
     return True
 
@@ -135,11 +136,21 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Values) -> Piece:
         if not (isinstance(factor, sp.Add) and is_known(factor, graph, data)):
             factors.append(factor)
             continue
-        values = evaluate(factor, piece.over, data, graph.sizes)
-        sign = 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
+        sign = answer(data, _sign_of, factor, piece.over, graph.sizes)
         told = Array(f"({PLAIN.text(sign * factor)})", nonnegative=True)[()]
         factors.append(sign * told if sign else factor)
     return replace(piece, coefficient=sp.Mul(*factors))
+
+
+def _is_any(data: Values, expr: Expr, over: tuple[Range, ...], sizes: Sizes) -> bool:
+    """Whether an expression of data is not zero at some position."""
+    return bool(evaluate(expr, over, data, sizes).any())
+
+
+def _sign_of(data: Values, expr: Expr, over: tuple[Range, ...], sizes: Sizes) -> int:
+    """The sign of an expression of data at all positions: 1, -1, or 0 where there are both."""
+    values = evaluate(expr, over, data, sizes)
+    return 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
 
 
 def _with_numbers(piece: Piece, graph: Graph) -> Piece:

@@ -18,7 +18,8 @@ from sympy import Add
 
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, dims_of, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range, ranges_of, size_of
-from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.asked import answer
+from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph, Potential, Statement
 
 # For the terms of a sum that mention an array: data that are added to them, and what is to be
@@ -137,7 +138,11 @@ def _is_zero(graph: Graph, expr: Expr, ranges: _Ranges, data: Values) -> bool:
     """Whether an expression of data is zero at given positions, and at all along other dims."""
     dims = sorted(dims_of(expr), key=str)
     over = tuple(ranges.get(d) or Range(d, 0, size_of(d, graph.sizes)) for d in dims)
-    return bool(np.all(evaluate(expr, over, data, graph.sizes) == 0))
+    return answer(data, _are_zero, expr, over, graph.sizes)
+
+
+def _are_zero(data: Values, expr: Expr, over: tuple[Range, ...], sizes: Sizes) -> bool:
+    return bool(np.all(evaluate(expr, over, data, sizes) == 0))
 
 
 def _alike(expr: Expr, name: str, equal: _Equal, seen: frozenset[Dim]) -> Expr:

@@ -11,5 +11,5 @@ first one:
 
 Statements are typeset, in LaTeX and in MathML: `formulas` writes expressions, `statements` the
 lines of a model, in the languages of `markup`. Notebooks show `pages`, made of the blocks in
-`html`, as are the pages of samplers and draws. `methods`: what a model has of all this.
+`gibbsppl.html`, as are those of samplers and draws. `methods`: what a model has of all this.
 """

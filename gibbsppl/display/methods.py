@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gibbsppl.arguments import NAME, TRUTH, Kind
 from gibbsppl.arguments import shown as in_a_line
-from gibbsppl.display.html import notes, shown
 from gibbsppl.display.nodes import KINDS, DiagramKind
 from gibbsppl.errors import ModelError, did_you_mean
+from gibbsppl.html import notes, shown
 
 if TYPE_CHECKING:
     from gibbsppl.display.diagrams import Diagram

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gibbsppl.display.diagrams import diagram_of
-from gibbsppl.display.html import CELL, TABLE, Html, block, shown
 from gibbsppl.display.markup import MATHML
 from gibbsppl.display.statements import Line, lines_of
 from gibbsppl.errors import counted
+from gibbsppl.html import CELL, TABLE, Html, block, shown
 from gibbsppl.model.graph import Graph
 
 NEAR = "padding:0.2em 0.35em;vertical-align:middle"

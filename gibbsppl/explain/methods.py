@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from gibbsppl.display.methods import picture
 from gibbsppl.display.nodes import DiagramKind
+from gibbsppl.html import Printed
 
 if TYPE_CHECKING:
     from gibbsppl.display.diagrams import Diagram
 
 
-class Seen:
+class Seen(Printed):
     """The methods of a sampler that show it."""
 
     __slots__ = ()

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gibbsppl.display.html import Html, code, marked, shown, table, text_block
 from gibbsppl.explain.schedule_text import (
     composed_told,
     held_told,
@@ -19,6 +18,7 @@ from gibbsppl.explain.schedule_text import (
     told_before,
     units_told,
 )
+from gibbsppl.html import Html, code, marked, shown, table, text_block
 from gibbsppl.model.graph_views import short_notation
 from gibbsppl.schedule.deferral import deferred
 from gibbsppl.schedule.sweeps import Schedule

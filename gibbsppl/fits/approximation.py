@@ -16,9 +16,9 @@ import numpy as np
 from gibbsppl.checks.results import Verification
 from gibbsppl.code.program import Constants, Program, State, load
 from gibbsppl.code.source import write_numpy
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.fits.factors import Factor, factor_of
+from gibbsppl.html import Printed
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.conditional_means import Conditionals

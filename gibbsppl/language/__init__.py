@@ -9,10 +9,10 @@ declared passes through these rooms:
 - statements: `distributions` (parameters and spellings), `signatures`, `events` (dims of a value),
   `statements`, `censoring`, `potentials`, `neighbours`
 - arrays filled region by region: `arrays`, `regions`; `computed` from their own earlier elements
-- `model` collects all this, the only mutable object, and makes the graph; `dim_names`; what is
-  `waiting` for the size of a dimension
+- `model` collects all this, as what is `declared`, the only mutable object, and makes the graph;
+  `dim_names`; what is `waiting` for the size of a dimension
 - `formulas`: regressions by a formula, declared by all of these
-- `other_data`: the same model with other values
+- `other_data`: the same model with other values, and with dims of `other_sizes`
 - what is checked: `completeness`, `cycles`, `checks` against data, with `evaluate` and `certain`
 
 >>> import gibbsppl.language as gp

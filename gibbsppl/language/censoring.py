@@ -27,10 +27,11 @@ from gibbsppl.arguments import GivenArray, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
 from gibbsppl.language.data import Data
+from gibbsppl.language.declared import Observed
 from gibbsppl.language.dim_names import dims_named
 from gibbsppl.language.distributions import Distribution, can_be_truncated
 from gibbsppl.language.evaluate import evaluate
-from gibbsppl.language.model import Model, Observed, current_model
+from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.statements import Names, Observations, declared
 from gibbsppl.language.tensors import Tensor, Value, own_tensor
 from gibbsppl.language.values import count_axes

@@ -18,9 +18,10 @@ from gibbsppl.algebra.supports import REAL, UNIT, VECTOR, Kind, Support
 from gibbsppl.errors import ModelError
 from gibbsppl.families import Parameter
 from gibbsppl.language.completeness import first
+from gibbsppl.language.declared import Observed
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
-from gibbsppl.language.model import Model, Observed, typed
+from gibbsppl.language.model import Model, typed
 from gibbsppl.model.graph import Labels, Statement
 from gibbsppl.model.graph_views import Bounds, reads_of
 from gibbsppl.model.positions import place

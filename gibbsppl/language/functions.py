@@ -140,7 +140,7 @@ def centred(x: Value, dim: str, by: Tensor | None = None) -> Tensor:
     tensor = as_tensor(x)
     total = tensor.sum(dim)
     if by is None:
-        return tensor - total / model_of(tensor).size(dim)
+        return tensor - total / model_of(tensor).counted(dim)
     groups = by.of if isinstance(by, Tensor) else None
     if groups is None or by.dims != (dim,):
         raise ModelError(

@@ -14,8 +14,9 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array, Expr
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
+from gibbsppl.language.declared import Observed
 from gibbsppl.language.evaluate import evaluate
-from gibbsppl.language.model import Model, Observed
+from gibbsppl.language.model import Model
 from gibbsppl.language.regions import Region
 from gibbsppl.model.graph import Statement, Variable
 

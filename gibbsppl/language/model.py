@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -30,9 +30,10 @@ from gibbsppl.errors import ModelError, nearest
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
 from gibbsppl.language.coordinates import GivenLabels, as_array, labels_of
+from gibbsppl.language.declared import Declared
 from gibbsppl.language.dim_names import base, dims_named
 from gibbsppl.language.waiting import Waiting, unsized
-from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
+from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.model.graph_views import Blanket, blanket, dag
 
 # The name of an array, a dimension or a factor: it is written into source text.
@@ -42,43 +43,6 @@ NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
 LARGEST_INTEGER = 2.0**63
 
 _OPEN: ContextVar[tuple[Model, ...]] = ContextVar("open models", default=())
-
-
-@dataclass(slots=True)
-class Observed:
-    """The values of an observed array, and a mask of the known ones."""
-
-    values: np.ndarray
-    known: np.ndarray
-
-
-@dataclass(slots=True)
-class Declared:
-    """What has been declared so far, in order."""
-
-    variables: dict[str, Variable] = field(default_factory=dict)
-    values: dict[str, np.ndarray] = field(default_factory=dict)
-    observed: dict[str, Observed] = field(default_factory=dict)
-    sparse: set[str] = field(default_factory=set)
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    numbers: dict[str, np.ndarray] = field(default_factory=dict)
-    seen: dict[str, tuple[str, list[Hashable]]] = field(default_factory=dict)
-    statements: list[Statement] = field(default_factory=list)
-    potentials: list[Potential] = field(default_factory=list)
-    constants: list[Constant] = field(default_factory=list)
-    computed: dict[str, list[Constant]] = field(default_factory=dict)
-    deterministics: list[Deterministic] = field(default_factory=list)
-    # Observed arrays that were given as data of the model, with the names of these.
-    sources: dict[str, str] = field(default_factory=dict)
-
-    def copied(self) -> Declared:
-        """The same, to be changed on its own."""
-        own = {n: copy(getattr(self, n)) for n in self.__dataclass_fields__}
-        own["observed"] = {
-            n: Observed(o.values.copy(), o.known.copy()) for n, o in self.observed.items()
-        }
-        own["values"] |= {n: o.values for n, o in own["observed"].items()}
-        return Declared(**own)
 
 
 def _restored(kind: type[Model], content: bytes) -> Model:
@@ -123,16 +87,18 @@ class Model(Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), pickled(self.__dict__))
-
     # Set by `gibbsppl.language.other_data`, which is above: it knows how values are read.
-    told_anew: ClassVar[Callable[[Model, Mapping[str, Any], Mapping[str, Any]], Model]]
+    told_anew: ClassVar[Callable[..., Model]]
 
     def with_data(
-        self, values: Mapping[str, GivenArray], missing: Mapping[str, Any] | None = None
+        self, values: Mapping[str, GivenArray], missing: Mapping[str, Any] | None = None,
+        coords: Mapping[str, GivenLabels] | None = None,
     ) -> Model:
         """The same model with other values of data, indices or observed arrays, by name.
 
-        Shapes are those of the first values. ``missing`` has, by name, what stands for missing.
+        ``missing`` has, by name, what stands for missing. Dims may get other sizes, if all arrays
+        along them are given; ``coords`` has their labels (or sizes). Nothing is derived again
+        for its sampler where all facts that the plan follows from are as they were.
 
         >>> import gibbsppl as gp
         >>> with gp.Model() as model:
@@ -140,13 +106,14 @@ class Model(Shown):
         ...     y = gp.Normal("y", mu, sigma=1, dims="i", observed=[0.3, 1.2])
         >>> model.with_data({"y": [5.0, 6.0]}).data["y"]
         array([5., 6.])
+        >>> model.with_data({"y": [5.0, 6.0, 7.0]}).size("i")
+        3
         """
-        if not isinstance(values, Mapping) or not isinstance(missing, Mapping | None):
-            raise ModelError(
-                f"with_data: found {shown(values)}, expected values by name, such as "
-                'model.with_data({"y": [1.0, 2.0]}).'
-            )
-        return type(self).told_anew(self, values, missing or {})
+        given = (values, missing or {}, coords or {})
+        if wrong := [g for g in given if not isinstance(g, Mapping)]:
+            told = f"with_data: found {shown(wrong[0])}, expected values by name, such as "
+            raise ModelError(told + 'model.with_data({"y": [1.0, 2.0]}).')
+        return type(self).told_anew(self, *given)
 
     def copied(self) -> Self:
         """The same model, to be changed on its own."""
@@ -266,6 +233,15 @@ class Model(Shown):
             raise unsized(base(dim))
         return len(self._coords[base(dim)])
 
+    def counted(self, dim: Dim | str) -> int:
+        """The size of a dimension, of which an expression is made."""
+        self.declared.counted.add(base(dim))
+        return self.size(dim)
+
+    def are_alike(self, one: Dim, other: Dim) -> bool:
+        """Whether dims are one, or have equally many positions, of which an expression is made."""
+        return base(one) == base(other) or self.counted(one) == self.counted(other)
+
     def has_dim(self, dim: Dim | str) -> bool:
         """Whether a dimension is known."""
         return base(dim) in self._coords
@@ -294,6 +270,11 @@ class Model(Shown):
         unknown = {base(d) for d in dims if not self.has_dim(d)}
         new = {n for n in unknown if nearest(n, self._coords) is None}
         return self.waiting.of(exprs) | new
+
+    def label(self, dim: str, labels: np.ndarray | range, *, is_sized: bool) -> None:
+        """Let a dimension have other positions, with labels or by their number alone."""
+        self._coords[dim] = labels
+        self._sized = self._sized | {dim} if is_sized else self._sized - {dim}
 
     def dims(self, names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
         """The dimensions of these names, refused unless known and all different."""

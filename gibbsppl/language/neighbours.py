@@ -50,7 +50,7 @@ def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
     """
     model = current_model(name)
     (dim,) = model.dims(of, name)
-    size = model.size(dim)
+    size = model.counted(dim)
     given = [what for what in (lists, pairs, matrix) if what is not None]
     if len(given) != 1:
         raise ModelError(

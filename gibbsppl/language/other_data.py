@@ -1,7 +1,7 @@
 """The same model with other data: values anew, all that was checked of them checked once more.
 
-Comes in: a model and new values by name. Goes out: another model; the first one stays as it is. The
-sizes of dims stay; what is missing may differ.
+Comes in: a model and new values by name. Goes out: another model; the first one stays as it is.
+What is missing may differ, and sizes of dims (`other_sizes`).
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ from gibbsppl.algebra.expressions import Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.arguments import GivenArray
 from gibbsppl.errors import ModelError, did_you_mean
+from gibbsppl.language.coordinates import GivenLabels
 from gibbsppl.language.data import checked_data
+from gibbsppl.language.declared import Observed
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.missing import declare_observed, known_in, mask_name
-from gibbsppl.language.model import Model, Observed
+from gibbsppl.language.model import Model
+from gibbsppl.language.other_sizes import resize
 from gibbsppl.language.regions import Region, region_of
 from gibbsppl.language.statements import check_values
 from gibbsppl.language.tensors import Tensor
-from gibbsppl.language.values import read_values
+from gibbsppl.language.values import dims_of_values, read_values
 from gibbsppl.model.graph import Statement, Variable
 
 
 def with_other_data(
-    model: Model, values: Mapping[str, GivenArray], missing: Mapping[str, Any]
+    model: Model, values: Mapping[str, GivenArray], missing: Mapping[str, Any],
+    coords: Mapping[str, GivenLabels],
 ) -> Model:
     """A model with the statements of another, and these values in the place of its own."""
     made = model.copied()
@@ -38,6 +42,7 @@ def with_other_data(
     for name, source in made.declared.sources.items():
         if source in values and name not in values:  # (observed=, given as a gp.Data)
             named[name] = values[source]
+    resize(made, named, coords)
     for name, given in named.items():
         variable = made.declared.variables[name]
         if name in made.declared.observed:
@@ -81,7 +86,7 @@ def _tell(model: Model, variable: Variable, given: GivenArray) -> None:
     """Other values of data, or of an index."""
     name, before = variable.name, model.declared.values[variable.name]
     found = checked_data(model, variable, given)
-    _check_shape(name, found.shape, before.shape)
+    dims_of_values(model, name, found.shape, variable.dims)
     was_positive = variable.kind == "data" and bool((before > 0).all())
     if was_positive and not (found > 0).all():
         raise ModelError(
@@ -97,8 +102,7 @@ def _observe(model: Model, variable: Variable, given: GivenArray, missing: Any) 
     """Other values of an observed array."""
     name = variable.name
     found = read_values(model, name, variable.dims, given, missing)
-    before = model.declared.observed[name]
-    _check_shape(name, found.known.shape, before.known.shape)
+    dims_of_values(model, name, found.known.shape, variable.dims)
     own = Observed(np.array(found.values), np.array(found.known))
     mask = mask_name(name)
     if mask in model.declared.values and own.known.any() and not own.known.all():
@@ -110,14 +114,6 @@ def _observe(model: Model, variable: Variable, given: GivenArray, missing: Any) 
         declare_observed(model, variable, own)
     else:
         del model.declared.observed[name], model.declared.values[name]
-
-
-def _check_shape(name: str, found: tuple[int, ...], before: tuple[int, ...]) -> None:
-    if found != before:
-        raise ModelError(
-            f"{name}: found an array of shape {found}, expected {before} as in the model: for "
-            "other sizes write a function that declares the model, and call it again."
-        )
 
 
 def _region(model: Model, variable: Variable, statement: Statement) -> Region:

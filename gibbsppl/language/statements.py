@@ -26,11 +26,12 @@ from gibbsppl.arguments import GivenArray
 from gibbsppl.errors import ModelError
 from gibbsppl.families import Family
 from gibbsppl.language.checks import check_observed, check_parameters, check_reads
+from gibbsppl.language.declared import Observed
 from gibbsppl.language.dim_names import dims_named
 from gibbsppl.language.distributions import Distribution, written
 from gibbsppl.language.events import check_dims, event_of, label_dim
 from gibbsppl.language.missing import declare_observed, fill_gaps, known_in
-from gibbsppl.language.model import Model, Observed, current_model
+from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.regions import Region, whole
 from gibbsppl.language.signatures import docstring_of, signature_of
 from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored

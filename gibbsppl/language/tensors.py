@@ -206,7 +206,7 @@ class Tensor(Unevaluated):
 
     def mean(self, dim: str | Iterable[str]) -> Tensor:
         """The mean over one or more dimensions, by their names."""
-        return self.sum(dim) / prod(map(model_of(self).size, dims_named(dim, str(self.expr))))
+        return self.sum(dim) / prod(map(model_of(self).counted, dims_named(dim, str(self.expr))))
 
     def var(self, dim: str | Iterable[str]) -> Tensor:
         """The mean square deviation from the mean over one or more dimensions, by their names."""
@@ -374,7 +374,7 @@ def _dim_pointed_into(tensor: Tensor, index: Tensor) -> Dim:
 def _gathered(tensor: Tensor, axis: Dim, index: Tensor) -> Tensor:
     model = common_model((tensor, index))
     assert model is not None
-    if index.of is None or model.size(index.of) != model.size(axis):
+    if index.of is None or not model.are_alike(index.of, axis):
         found = "no dimension" if index.of is None else f"{index.of.name!r}"
         raise ModelError(
             f"{tensor.expr}: indexed along {axis.name!r} by {index.expr}, which points into "
@@ -405,7 +405,7 @@ def _check_not_fixed(tensor: Tensor) -> None:
 def _check_pieces(tensor: Tensor, axis: Dim, pieces: Dim) -> None:
     """One more weight than there are breaks."""
     model = model_of(tensor)
-    if model.size(pieces) != model.size(axis) + 1 or pieces.name in tensor.dims:
+    if model.counted(pieces) != model.counted(axis) + 1 or pieces.name in tensor.dims:
         raise ModelError(
             f"{tensor.expr}: broken along {axis.name!r} (size {model.size(axis)}) into "
             f"{pieces.name!r} (size {model.size(pieces)}); expected another dimension with one "

@@ -23,8 +23,9 @@ from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.arguments import GivenArray, is_na, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
+from gibbsppl.language.declared import Observed
 from gibbsppl.language.dim_names import dims_named
-from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, typed
+from gibbsppl.language.model import LARGEST_INTEGER, Model, typed
 from gibbsppl.model.alignment import aligned, check_order, labels_along, names_of
 
 A = TypeVar("A")

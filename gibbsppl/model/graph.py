@@ -24,13 +24,13 @@ from gibbsppl.algebra.recursions import Recursion, Step
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family
 from gibbsppl.families.masses import Given, log_mass
+from gibbsppl.html import Printed
 
 Kind = Literal["random", "data", "index"]
 # Of a network: an array or a factor, and its name.
 Node = tuple[Literal["array", "factor"], str]
 
 PLAIN = Notation()
-
 MOST_KEPT = 4096  # (log densities are asked for again and again, and built once)
 
 
@@ -325,7 +325,7 @@ Labels = Mapping[str, Sequence[Hashable]]
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Printed):
     """A whole model. ``sizes`` gives the size of every dim, primed ones included.
 
     ``labels`` are those of the positions along dims, where they are not 0, 1, ...

@@ -23,6 +23,7 @@ from gibbsppl.algebra.expressions import Array, Binder, Dim, Expr, Leaf, leaves_
 from gibbsppl.algebra.notation import Notation, Sign
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Step
+from gibbsppl.html import Printed
 from gibbsppl.model.graph import (
     Constant,
     Factor,
@@ -55,7 +56,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Blanket:
+class Blanket(Printed):
     """The factors and variables that the conditional of a statement depends on, by name.
 
     ``parents`` are the statements that it reads, ``children`` the statements and potentials that

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gibbsppl.errors import RunError
+from gibbsppl.html import Printed
 from gibbsppl.output.arrays import Array
 
 # Of so many elements all pairs are looked at.
@@ -26,7 +27,7 @@ MOST_ELEMENTS = 5000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Correlations:
+class Correlations(Printed):
     """Pairs of elements by their labels, with the correlation of their draws; largest first.
 
     >>> list(Correlations({("a", "b"): 0.9, ("a", "c"): -0.5}))

@@ -36,6 +36,7 @@ from gibbsppl.arguments import (
     methods_told,
 )
 from gibbsppl.errors import RunError, counted, did_you_mean
+from gibbsppl.html import Printed
 from gibbsppl.output.arrays import Array, Attributes, Named, for_arithmetic
 from gibbsppl.output.checked import FIELDS, check
 from gibbsppl.output.diagnostics import PROBS
@@ -76,7 +77,7 @@ STATISTICS = {
     **OF_ESTIMATES,
 )
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Draws(Estimating):
+class Draws(Estimating, Printed):
     """The draws of a run, by variable, with dimensions, coordinates, data and statistics.
 
     ``values``: arrays with axes (chain, draw, *dims); whole numbers may be of a small integer type,

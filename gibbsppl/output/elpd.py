@@ -31,6 +31,7 @@ from scipy.special import logsumexp
 
 from gibbsppl.arguments import methods_told
 from gibbsppl.errors import RunError, counted
+from gibbsppl.html import Printed
 from gibbsppl.output.arrays import Array, Named
 from gibbsppl.output.diagnostics import ess_mean
 from gibbsppl.output.labels import labelled
@@ -79,7 +80,7 @@ class Points:
 
 @methods_told(RunError)
 @dataclass(frozen=True, repr=False, eq=False)
-class Elpd:
+class Elpd(Printed):
     """The expected log predictive density of a model, printed as a table.
 
     ``pointwise`` has it by variable, an array along ``dims`` with a number for each observation;

@@ -23,7 +23,6 @@ from gibbsppl.output.groups import (
     ENDS,
     LIBRARY,
     MONITORED,
-    OTHERS,
     OURS,
     RARER,
     SAMPLED,
@@ -33,6 +32,7 @@ from gibbsppl.output.groups import (
     attributes_of,
     groups_of,
     groups_of_file,
+    is_other,
 )
 from gibbsppl.output.monitored import AllMonitored, monitored_of
 from gibbsppl.output.thinning import Every
@@ -118,7 +118,8 @@ def fields_of(path: str | PathLike[str]) -> Fields:
     library = tree.attrs.get("inference_library")
     if not (isinstance(library, str) and library == LIBRARY) or "posterior" not in tree:
         raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
-    nodes = {str(n): node for n, node in tree.children.items() if n not in OTHERS}
+    nodes = {str(n): node for n, node in tree.children.items() if not is_other(str(n))}
+    others = {str(n): node for n, node in tree.children.items() if is_other(str(n))}
     groups = {name: _named(path, name, node) for name, node in nodes.items()}
     coords = {k: v for node in nodes.values() for k, v in _coords(node).items()}
     rates = {name: _rate(name) for name in groups}
@@ -134,7 +135,7 @@ def fields_of(path: str | PathLike[str]) -> Fields:
         "attributes": _attributes(tree),
         "monitored": _monitored(path, tree),
         "every": {n: rate for g, rate in rates.items() if rate > 1 for n in groups[g]},
-        "groups": {n: _other(path, n, tree.children[n]) for n in OTHERS if n in tree.children},
+        "groups": {n: _other(path, n, node) for n, node in others.items()},
     }
 
 
@@ -223,7 +224,8 @@ def _wrong(group: str, name: object, dims: tuple[Hashable, ...], values: Array) 
     """The part of an array that cannot be in a group of draws or data; empty if nothing."""
     if not isinstance(name, str):
         return f"the name {name!r}, expected a text"
-    if (group in (*SAMPLED_GROUPS, *OTHERS) or _rate(group)) and dims[:2] != SAMPLED:
+    is_drawn = group in SAMPLED_GROUPS or is_other(group) or _rate(group)
+    if is_drawn and dims[:2] != SAMPLED:
         return f"dims {dims}, expected {SAMPLED} and others after them"
     if group == SAMPLED_GROUPS[1] and dims != SAMPLED:
         return f"dims {dims}, expected {SAMPLED}"

@@ -46,7 +46,21 @@ class Statistics(Protocol):
 
 # Groups of other draws that belong to those of the posterior, each with all of its own.
 EACH_DRAW = ("log_likelihood", "posterior_predictive", "predictions")
-OTHERS = (*EACH_DRAW, "prior", "prior_predictive")
+# Draws of the warm-up, where a run keeps them, and the numbers recorded with these.
+WARMUP, WARMUP_STATS = "warmup_posterior", "warmup_sample_stats"
+OTHERS = (*EACH_DRAW, "prior", "prior_predictive", WARMUP, WARMUP_STATS)
+WARMUP_RARER = f"{WARMUP}_every_"
+
+
+def is_other(name: str) -> bool:
+    """Whether a group may belong to draws of the posterior.
+
+    >>> [is_other(n) for n in ("prior", "warmup_posterior_every_10", "posterior_every_10")]
+    [True, True, False]
+    """
+    rarer = name.removeprefix(WARMUP_RARER)
+    return name in OTHERS or (rarer != name and rarer.isdecimal())
+
 
 # The group of a file, and its array, that says where the chains have ended.
 ENDS = "ends"
@@ -163,7 +177,7 @@ def _other(draws: Draws) -> Group:
 def check_groups(draws: Draws) -> None:
     """Raise unless the groups of draws are such as belong to these."""
     for name in draws.groups:
-        if name not in OTHERS:
+        if not is_other(name):
             raise RunError(
                 f"groups: found {name!r}, expected names among {', '.join(OTHERS)}."
                 f"{did_you_mean(name, OTHERS)}"

@@ -27,6 +27,7 @@ import numpy as np
 
 from gibbsppl.arguments import DRAWS, NAME, Kind, calls_told, is_name, methods_told
 from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.html import Printed
 from gibbsppl.output.draws import Draws
 from gibbsppl.output.elpd import METHODS, Elpd, standard_error
 from gibbsppl.runtime.types import Floats
@@ -71,7 +72,7 @@ class Compared:
 
 @methods_told(RunError, __getitem__={"name": NAME})
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class ModelComparison:
+class ModelComparison(Printed):
     """Several models of the same observations, from the best to the worst, printed as a table.
 
     >>> from gibbsppl.output.elpd import Points, leave_one_out

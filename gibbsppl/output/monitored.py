@@ -21,8 +21,8 @@ from itertools import islice
 
 import numpy as np
 
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.html import Printed
 from gibbsppl.output.arrays import Array, Named
 
 # The elements of a variable that are printed.

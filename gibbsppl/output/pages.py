@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.display.html import Html, code, marked, notes, shown, table
 from gibbsppl.errors import counted
+from gibbsppl.html import Html, code, marked, notes, shown, table
 from gibbsppl.output.arrays import Array
 
 DRAWS_HEADER = ("variable", "dims", "elements", "type", "draws of a chain", "mean", "sd")
@@ -26,7 +26,10 @@ def draws_page(draws: Any) -> Html:
         for name, one in draws.monitored.items()
     ]
     told = (draws.until and f"ended by its rule, {draws.until}", draws.left_out, draws.interrupted)
-    data = ((draws.observed_data, "observed data"), (draws.constant_data, "constant data"))
+    data = (
+        (draws.observed_data, "observed data"), (draws.constant_data, "constant data"),
+        (draws.groups, "groups"),
+    )  # fmt: skip
     named = [f"{what}: {', '.join(arrays)}" for arrays, what in data if arrays]
     below = [*filter(None, told), *(marked(line, "faint") for line in named)]
     return shown(title, table(DRAWS_HEADER, rows, numbers={2, 4, 5, 6}), notes(below))

@@ -17,6 +17,7 @@ import numpy as np
 
 from gibbsppl.arguments import NAME, methods_told
 from gibbsppl.errors import RunError, counted
+from gibbsppl.html import Printed
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.diagnostics import PROBS, RELIABILITY, columns_of, measures, split_r_hat
 from gibbsppl.runtime.draws import BELOW_ONE, HUGE, TINY
@@ -64,7 +65,7 @@ class Block:
 
 @methods_told(RunError, __getitem__={"label": NAME})
 @dataclass(frozen=True, slots=True, repr=False)
-class Summary:
+class Summary(Printed):
     """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, one row per element shown.
 
     ``summary["theta[3]"]["mean"]`` is one number, ``rows`` the whole table by label and column.

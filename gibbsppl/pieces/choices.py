@@ -23,6 +23,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, arrays_in, dims_of
 from gibbsppl.algebra.functions import Where
+from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.graph_changes import changed_graph
@@ -34,8 +35,13 @@ def with_choices(graph: Graph, data: Values) -> Graph:
     if not any(Where in map(type, sp.preorder_traversal(e)) for e in _read(graph)):
         return graph
     binary = set(binary_arrays(graph, data))
-    finite = {n for n in graph.variables if n not in data or bool(np.isfinite(data[n]).all())}
+    finite = {n for n in graph.variables if n not in data or answer(data, _is_finite, n)}
     return changed_graph(graph, partial(without_choices, binary=binary, finite=finite))
+
+
+def _is_finite(data: Values, name: str) -> bool:
+    """Whether all values of an array are numbers, none of them infinite."""
+    return bool(np.isfinite(data[name]).all())
 
 
 def without_choices(

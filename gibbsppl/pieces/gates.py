@@ -21,7 +21,6 @@ from types import MappingProxyType
 
 import numpy as np
 import sympy as sp
-from numpy.typing import ArrayLike
 from sympy import Add
 
 from gibbsppl.algebra.expressions import (
@@ -45,6 +44,7 @@ from gibbsppl.algebra.functions import (
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import MOST_KEPT, Constant, Graph, Statement
 
@@ -67,7 +67,7 @@ def binary_arrays(graph: Graph, data: Values) -> Binary:
         supports.setdefault(c.target.array.name, []).append(_is_binary_constant(c, data))
     random = {name for name, found in supports.items() if all(found)}
     known = {n for n in graph.variables if n not in supports} & set(data)
-    found = random | {n for n in known if _is_binary_data(data[n])}
+    found = random | {n for n in known if answer(data, _are_binary, n)}
     ended: dict[str, set[str]] = {name: set() for name in sorted(found)}
     for s in graph.statements:
         for name in _support_of(s)[1] & found:
@@ -88,9 +88,9 @@ def _support_of(statement: Statement) -> tuple[bool, frozenset[str]]:
     return support.is_binary, frozenset(leaf.array.name for leaf in read)
 
 
-def _is_binary_data(values: ArrayLike) -> bool:
-    """Whether all values are 0 or 1; the first few are tested first, to fail early."""
-    each = np.ravel(values)
+def _are_binary(data: Values, name: str) -> bool:
+    """Whether all values of an array are 0 or 1; the first few come first, to fail early."""
+    each = np.ravel(data[name])
     return all(bool(((v == 0) | (v == 1)).all()) for v in (each[:FEW], each))
 
 
@@ -98,7 +98,7 @@ def _is_binary_constant(constant: Constant, data: Values) -> bool:
     """Whether a region is known to be 0 or 1: by a number, or by an array of data."""
     value = constant.value
     if isinstance(value, Leaf):
-        return value.array.name in data and _is_binary_data(data[value.array.name])
+        return value.array.name in data and answer(data, _are_binary, value.array.name)
     return bool(value in (0, 1))
 
 

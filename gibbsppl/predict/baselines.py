@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gibbsppl.arguments import MODEL, POSITIVE, calls_told, is_finite_number, shown
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, counted
+from gibbsppl.html import Printed
 from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph

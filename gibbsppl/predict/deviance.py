@@ -31,8 +31,8 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Dim, Leaf, leaves_of
 from gibbsppl.code.log_densities import LogDensities, compiled_where_it_pays
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import ModelError, RunError
+from gibbsppl.html import Printed
 from gibbsppl.model.along_draws import along_draws, draws_at_once
 from gibbsppl.model.density import free_elements, log_density
 from gibbsppl.model.evaluation import Floats, Values

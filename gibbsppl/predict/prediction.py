@@ -33,8 +33,8 @@ import numpy as np
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.arguments import GivenArray
 from gibbsppl.code.log_densities import pays
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import NotLoweredError, RunError, counted
+from gibbsppl.html import Printed
 from gibbsppl.model.along_draws import along_draws, draws_at_once
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import drawn, fill, walk

@@ -15,8 +15,8 @@ import numpy as np
 
 from gibbsppl.algebra.columns import columns
 from gibbsppl.arguments import COUNT, NAME, NAMES, POSITIVE, methods_told, shown
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, counted, did_you_mean
+from gibbsppl.html import Printed
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import Draws
 from gibbsppl.run.sampling import Seed, seed_sequence

@@ -16,6 +16,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family, Parameter
+from gibbsppl.model.asked import joined
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import MOST_KEPT, Factor, Graph, Potential, Statement, Variable
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
@@ -93,7 +94,7 @@ def _first(
         own = facts.fresh(f"{statement.name}_ratio")
         correction = Potential(own, auxiliary.correction, auxiliary.ranges, of=factor.name)
         after = replace(after, potentials=(*after.potentials, correction))
-    values = {**data, **{n: a for n, (_, a) in auxiliary.tables.items()}}
+    values = joined(data, {n: a for n, (_, a) in auxiliary.tables.items()})
     return Rewrite(rule, name, term, statement, graph, after, values)
 
 

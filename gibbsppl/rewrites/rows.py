@@ -35,7 +35,8 @@ from gibbsppl.algebra.polynomials import factored
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.bounds import NONNEGATIVE, Bounds, Sign, known_bounds, sign_of
-from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.model.asked import answer
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement, Variable
 from gibbsppl.model.operations import is_positive_definite
 from gibbsppl.pieces.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
@@ -45,6 +46,27 @@ from gibbsppl.rewrites.terms import Head, Term, terms_in
 
 # Each rule looks at the same log densities.
 MOST_READINGS = 256
+
+
+def _are_definite(data: Values, name: str) -> bool:
+    return bool(np.all(is_positive_definite(np.asarray(data[name], dtype=float))))
+
+
+def _is_positive(
+    data: Values, expr: Expr, where: Expr, over: tuple[Range, ...], sizes: Sizes
+) -> bool:
+    """Whether an expression of data is above zero wherever another one is not zero."""
+    positive = evaluate(expr, over, data, sizes) > 0
+    return bool((positive | (evaluate(where, over, data, sizes) == 0)).all())
+
+
+def _is_gate(data: Values, expr: Expr, over: tuple[Range, ...], sizes: Sizes) -> bool:
+    return bool(np.isin(evaluate(expr, over, data, sizes), (0, 1)).all())
+
+
+def _is_count(data: Values, expr: Expr, over: tuple[Range, ...], sizes: Sizes) -> bool:
+    values = evaluate(expr, over, data, sizes)
+    return bool(((values >= 0) & (values == np.rint(values))).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +107,7 @@ class Facts:
         """Whether the elements of an array are positive definite matrices along its last axes."""
         name = leaf.array.name
         if name in self.data and self.is_data(leaf):
-            return bool(np.all(is_positive_definite(np.asarray(self.data[name], dtype=float))))
+            return answer(self.data, _are_definite, name)
         supports = [s.support for s in self.graph.statements_of(name)]
         return bool(supports) and all(s.kind == "spd" for s in supports)
 
@@ -96,12 +118,8 @@ class Facts:
         """
         if self.is_positive(expr):
             return True
-        positive = self.values(self._floor(expr), over) > 0
-        return bool(
-            (positive | (self.values(where, over) == 0)).all()
-            if self.is_data(where)
-            else positive.all()
-        )
+        weight = where if self.is_data(where) else sp.S.One
+        return answer(self.data, _is_positive, self._floor(expr), weight, over, self.graph.sizes)
 
     def _floor(self, expr: Expr) -> Expr:
         """An expression of data that is above zero only where this one is."""
@@ -159,7 +177,7 @@ class Facts:
     def is_gate(self, expr: Expr, over: tuple[Range, ...]) -> bool:
         """Whether an expression is 0 or 1, everywhere."""
         if self.is_data(expr):
-            return bool(np.isin(self.values(expr, over), (0, 1)).all())
+            return answer(self.data, _is_gate, expr, over, self.graph.sizes)
         return is_gate(expr, binary_arrays(self.graph, self.data))
 
     def gated(self, expr: Expr) -> tuple[Expr, Expr]:
@@ -179,8 +197,7 @@ class Facts:
     def is_count(self, expr: Expr, over: tuple[Range, ...]) -> bool:
         """Whether an expression is a whole number from 0 on, everywhere."""
         if self.is_data(expr):
-            values = self.values(expr, over)
-            return bool(((values >= 0) & (values == np.rint(values))).all())
+            return answer(self.data, _is_count, expr, over, self.graph.sizes)
         if expr.is_Add and any(expr == gap for gap in self._gaps()):
             return True
         if expr.is_Mul or expr.is_Add:

@@ -20,6 +20,7 @@ from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.derive.quadratic import is_quadratic, quadratic_of
 from gibbsppl.derive.second_order import may_climb
 from gibbsppl.errors import CompileError
+from gibbsppl.model.asked import identity, joined
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
 from gibbsppl.model.stand_ins import StandIn
@@ -135,7 +136,7 @@ def _surroundings(graph: Graph, data: Values, statement: Statement) -> Hashable:
         factors,
         tuple(own.values()),
         tuple(graph.variables.get(n) for n in names),
-        tuple(id(data[n]) if n in data else None for n in names),
+        tuple(identity(data, n) for n in names),
         graph.constants,
         frozenset(graph.sizes.items()),
     )
@@ -268,7 +269,7 @@ class Search:
 
     def _model(self, last: Rewrite) -> Hashable:
         """The log densities and the tables that a model has after a rewrite, in no order."""
-        tables = ((n, id(a)) for n, a in last.data.items() if n not in self.data)
+        tables = ((n, identity(last.data, n)) for n in last.data if n not in self.data)
         densities = ((f.name, f.log_density) for f in last.graph.factors)
         return frozenset(tables), frozenset(densities)
 
@@ -398,9 +399,9 @@ class Search:
             drawn = (self.derived(last.graph, last.data, graph.statement(name)),)
             ends.append(Stage(last.graph, drawn))
         every = (*kept, *(r for made in branches.values() for r in made))
-        data = dict(self.data)
+        data = self.data
         for r in every:
-            data |= r.data
+            data = joined(data, r.data)
         return Rewritten(_last(graph, kept), data, every, tuple(stages), tuple(ends))
 
 

@@ -53,11 +53,15 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The draws of each chain, after ``warmup`` sweeps, each ``thin`` sweeps after the other."""
+    """The draws of each chain, after ``warmup`` sweeps, each ``thin`` sweeps after the other.
+
+    ``keep_warmup``: those of the warm-up are kept, too.
+    """
 
     draws: int
     warmup: int
     thin: int = 1
+    keep_warmup: bool = False
 
     def __post_init__(self) -> None:
         for name, value in self.told.items():
@@ -169,8 +173,28 @@ def beginning(ready: Ready, size: Size, until: Rule | None) -> Beginning:
     made = size.draws * len(chains)
     watching = Monitors.of(monitors, made, compiled=compiled) if monitors else None
     job = Job(ready.engine, recording, size.warmup, size.thin, rates, watching)
+    sizes = {name: needed[name] for name in names}
+    if size.keep_warmup:
+        warming = _warming(job, names)
+        first = {n: kept[n] for n in warming.names}
+        more = bytes_needed(first, len(chains), warming.draws, ready.types, every)
+        sizes = {n: s + more.get(n, 0) for n, s in sizes.items()}
+        job = replace(job, warming=warming)
     added_up = {m.name: m.nbytes * len(chains) for m in monitors}
-    return Beginning(job, until, told, {name: needed[name] for name in names}, added_up)
+    return Beginning(job, until, told, sizes, added_up)
+
+
+def _warming(job: Job, names: Sequence[str]) -> Recording:
+    """The recording of warm-up: without what sweeps of it leave for later."""
+    program, draws = job.recording.program, job.warmup // job.thin
+    drawn = tuple(n for n in names if not program.needed_for([n]))
+    if not drawn or not draws:
+        raise RunError(
+            f"keep_warmup: found {job.warmup} sweeps of warm-up, each {job.thin} of which are a "
+            f"draw, of {', '.join(drawn) or 'no variable'}; expected one draw at least."
+        )
+    # (of a run in which no sweep carries out what can be left for later)
+    return replace(job.recording, names=drawn, draws=draws, every={}, kinds={}, is_warm=True)
 
 
 def _check_thinning(every: Every, size: Size) -> None:

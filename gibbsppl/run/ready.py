@@ -15,6 +15,9 @@ from gibbsppl.run.monitoring import Watched
 from gibbsppl.run.recording import Array, Types
 from gibbsppl.run.segments import Position
 
+# Draws of the warm-up by name, and statistics of moves.
+Warm = tuple[Mapping[str, Array], Mapping[tuple[str, str], Array]]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunResult:
@@ -30,6 +33,7 @@ class RunResult:
     ``left_out`` says what was not recorded because nobody named it. ``stats`` are further numbers,
     one for each draw. ``until`` says what a rule that ends the run has found. ``monitored`` has
     the accumulators of what was monitored, one for each chain: of all draws that it has made.
+    ``warm``: the draws of the warm-up, and the statistics of moves, if they were to be kept.
     """
 
     values: Mapping[str, Array]
@@ -44,6 +48,7 @@ class RunResult:
     until: str | None = None
     monitored: Mapping[str, tuple[Accumulator, ...]] = field(default_factory=dict)
     every: Every = field(default_factory=dict)
+    warm: Warm | None = None
 
     @property
     def chains(self) -> tuple[Chain, ...]:

@@ -146,7 +146,8 @@ class Recording:
     """The variables that a run records, of how many draws of each chain, in which types.
 
     ``types``: the types of what is known to be whole. ``every``: of how many draws one is wanted,
-    of variables of which not all are. ``kinds``: the shape and the type of each variable, found at
+    of variables of which not all are. ``is_warm``: draws are those of the warm-up, whose sweeps
+    carry out no deferred steps. ``kinds``: the shape and the type of each variable, found at
     the first draw.
     """
 
@@ -156,6 +157,7 @@ class Recording:
     draws: int
     types: Types = field(default_factory=dict)
     every: Every = field(default_factory=dict)
+    is_warm: bool = False
     kinds: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = field(default_factory=dict)
 
     def find_kinds(self, state: State) -> None:
@@ -171,7 +173,7 @@ class Recording:
         These are the ones that something wanted of it depends on, and all for the last draw, so
         that a run ends with a state all of whose parts belong together.
         """
-        if not self.program.deferred:
+        if not self.program.deferred or self.is_warm:
             return ()
         if draw == self.draws:
             return tuple(self.program.deferred)
@@ -181,7 +183,7 @@ class Recording:
     def alike_from(self, draw: int) -> int:
         """A number of draws, this one the first, whose sweeps carry out the same deferred steps."""
         left = self.draws - draw
-        if not self.program.deferred:
+        if not self.program.deferred or self.is_warm:
             return left + 1
         until_next = [k - draw % k if draw % k else 1 for k in self.every.values()]
         return min([max(left, 1), *until_next])

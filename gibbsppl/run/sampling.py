@@ -33,7 +33,7 @@ from gibbsppl.run.beginning import Beginning, Keeper, Rule, Size, SoFar, beginni
 from gibbsppl.run.chains import Chain, Seed, advance, seed_sequence, streams
 from gibbsppl.run.engines import Engine, Interpreted
 from gibbsppl.run.progress import reporting, say
-from gibbsppl.run.ready import Ready, Records, RunResult
+from gibbsppl.run.ready import Ready, Records, RunResult, Warm
 from gibbsppl.run.recording import Types, bytes_needed, check_memory
 from gibbsppl.run.segments import Job, Position, Segment, monitored_by
 from gibbsppl.run.shown import Showing, Shown
@@ -236,6 +236,8 @@ class _Run:
         self.stop.asked |= segment.is_cut
         with held_back():  # (a position belongs to what the store has)
             self.store.put(number, segment.first, segment.values, segment.rates)
+            if segment.warm is not None and self.store.warmup is not None:
+                self.store.warmup.put(number, *segment.warm)
             self.positions[number] = segment.position
             self.drawn[number] = segment.position.drawn
         for k, seconds in enumerate(segment.seconds):
@@ -262,6 +264,7 @@ class _Run:
         monitored = monitored_by([self.positions[n] for n in chains])
         own = self.job.warmup, self.job.thin, seconds
         more: dict[str, Any] = {"monitored": monitored, "every": self.job.every}
+        more["warm"] = warm_of(self.job, self.store, chains)
         return RunResult(values, ended, *own, interrupted, rates, until=self.ended, **more)
 
     def told(self, chains: Sequence[int], draws: int) -> str:
@@ -278,6 +281,13 @@ class _Run:
         if len(chains) < many:
             which = f"chain{'s' if len(chains) > 1 else ''} {', '.join(map(str, chains))}"
         return f"{told}; the first {draws} of {wanted} draws of {which} are kept"
+
+
+def warm_of(job: Job, store: Store, chains: list[int]) -> Warm | None:
+    """The draws of warm-up of some chains, all of which have ended it."""
+    if job.warming is None or store.warmup is None:
+        return None
+    return store.warmup.kept(chains, job.warming.draws)
 
 
 def most_draws(drawn: Sequence[int]) -> tuple[list[int], int]:

@@ -43,7 +43,7 @@ class Job:
 
     ``kept`` names what is stored of what is recorded, and of how many draws one is. ``monitors``
     are told of all that is recorded. Where there is a ``pause``, segments end after each so many
-    sweeps of a chain, or with the draw after.
+    sweeps of a chain, or with the draw after. ``warming`` records the warm-up, if it is kept.
     """
 
     engine: Engine
@@ -53,6 +53,7 @@ class Job:
     kept: Every
     monitors: Monitors | None = None
     pause: int | None = None
+    warming: Recording | None = None
 
     @property
     def every(self) -> Every:
@@ -130,6 +131,7 @@ class Segment:
     ``values`` and ``rates`` have what is kept of the draws from number ``first`` (0 is that of a
     run) on along their first axis; ``seconds`` are those of warm-up and of sampling. ``is_cut``:
     Ctrl-C has ended it in the midst of a sweep; the chain is then where it was last looked at.
+    ``warm``: the draws of warm-up that are kept, with the number of those before.
     ``origins``: of a segment that starts a chain, where each value is taken from.
     """
 
@@ -140,6 +142,7 @@ class Segment:
     seconds: tuple[float, float]
     is_cut: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
+    warm: tuple[int, Mapping[str, Array], Rates] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,10 +165,11 @@ class _Work:
     checked: int = 0  # (draws of the recorder that are known to be finite)
     looked: float = field(default_factory=perf_counter)  # (when the chain was last remembered)
     pieces: list[Piece] = field(default_factory=list)  # (what is kept of recorders before)
+    warm: list[Piece] = field(default_factory=list)  # (what is kept of warm-up)
 
     def carried_out(self, seconds: float, most: int) -> Segment:
         """Warm-up while there is some left, then draws."""
-        position, first = self.position, self.position.drawn
+        position, first, warmed = self.position, self.position.drawn, self.warmed
         began = warm = perf_counter()
         if position.good is None or self.job.monitors is not None:
             self.save()  # (what is monitored cannot be taken back behind where a segment begins)
@@ -189,12 +193,18 @@ class _Work:
         except KeyboardInterrupt:  # (it has come meanwhile: all is put away)
             is_cut = True
         taken = warm - began, perf_counter() - warm
-        return Segment(position, first, *_joined(self.pieces), taken, is_cut)
+        kept = (warmed, *_joined(self.warm)) if self.warm else None
+        return Segment(position, first, *_joined(self.pieces), taken, is_cut, warm=kept)
 
     @property
     def chain(self) -> Chain:
         """The chain."""
         return self.position.chain
+
+    @property
+    def warmed(self) -> int:
+        """The draws of the warm-up that the chain has made."""
+        return (self.chain.sweep - self.position.before) // self.job.thin
 
     @property
     def pause(self) -> int:
@@ -207,7 +217,10 @@ class _Work:
         """Sweeps until the warm-up, or the time, is over, or it is time for a pause."""
         stop = self.position.before + min(self.job.warmup, pause)
         while (left := stop - self.chain.sweep) > 0:
-            self.advance(partial(self.job.engine.sweeps, self.chain, left))
+            if self.job.warming is not None and self.warmed < self.job.warming.draws:
+                self.record_warmup(self.job.warming, ends, -(-left // self.job.thin))
+            else:
+                self.advance(partial(self.job.engine.sweeps, self.chain, left))
             if perf_counter() >= ends:
                 break
         if self.chain.sweep < self.position.before + self.job.warmup:
@@ -218,6 +231,21 @@ class _Work:
             walk.taken()  # (what was accepted in warm-up is not counted)
         self.save()  # a replay from before would adapt again
         self.position.is_warm = True
+
+    def record_warmup(self, warming: Recording, ends: float, most: int) -> None:
+        """Draws of warm-up into one recorder, so many at most."""
+        first, job = self.warmed, self.job
+        stop = min(first + most, warming.draws)
+        recorder = warming.recorder(first, stop, BYTES_AT_MOST)
+        try:
+            while recorder.left and (recorder.drawn == 0 or perf_counter() < ends):
+                self.advance(partial(job.engine.draws, self.chain, recorder, job.thin))
+        finally:
+            values, rates = recorder.recorded()
+            every = {n: job.kept[n] for n in values}
+            own = {n: of_a_part(values[n], first, k) for n, k in every.items()}
+            if recorder.drawn:
+                self.warm.append(Piece(own, rates, recorder.drawn))
 
     def draw(self, ends: float, most: int) -> None:
         """Draws until there are ``most``, or the time, or the room for them, is over."""

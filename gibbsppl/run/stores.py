@@ -17,7 +17,11 @@ Rates = Mapping[Move, Array]
 
 
 class Store(Protocol):
-    """A place for the draws of all chains."""
+    """A place for the draws of all chains, with one for those of the warm-up if they are kept."""
+
+    @property
+    def warmup(self) -> Store | None:
+        """The place for draws of the warm-up."""
 
     def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
         """Add what is kept of draws of a chain, before which there were ``first``, and rates."""
@@ -34,6 +38,7 @@ class InMemory:
     every: Every = field(default_factory=dict)
     values: dict[str, Array] = field(default_factory=dict)
     rates: dict[Move, Array] = field(default_factory=dict)
+    warmup: InMemory | None = None
 
     def put(self, chain: int, first: int, values: Mapping[str, Array], rates: Rates) -> None:
         """Add what is kept of draws of a chain, before which there were ``first``, and rates."""

@@ -13,10 +13,15 @@ from pathlib import Path
 VARIABLE, OFF = "GIBBSPPL_CACHE", "off"
 
 
+def is_off() -> bool:
+    """Whether nothing that was made is to be used again."""
+    return os.environ.get(VARIABLE, "") == OFF
+
+
 def cache_folder(kind: str) -> Path | None:
     """The folder of a kind of files, inside of the one that the environment names."""
     asked = os.environ.get(VARIABLE, "")
-    if asked == OFF:
+    if is_off():
         return None
     if asked:
         return Path(asked) / kind

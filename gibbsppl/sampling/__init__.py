@@ -4,7 +4,7 @@
 all that draws follow from but how far it has come: it carries itself out, wherever its draws go,
 and tells them with their names.
 `resuming` begins it in a folder and goes on with it there; `extending` makes a longer one of chains
-that have ended.
+that have ended; `warmups` are groups of draws of the warm-up.
 `monitors` are what a run is to watch, as users say it; `pooling` makes statistics of all chains of
 what was found. `observations` are those that draws have beside them.
 """

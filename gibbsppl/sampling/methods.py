@@ -21,7 +21,7 @@ from gibbsppl.language.coordinates import as_array
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
-from gibbsppl.output.draws import STATISTICS, Draws
+from gibbsppl.output.draws import Draws
 from gibbsppl.run.beginning import Size, beginning, start_of
 from gibbsppl.run.callbacks import View
 from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
@@ -32,6 +32,7 @@ from gibbsppl.run.ready import Keep, Reading, Ready, Records, RunResult
 from gibbsppl.run.recording import Types, check_memory
 from gibbsppl.run.starting import Started, started
 from gibbsppl.run.workers import Pool
+from gibbsppl.sampling import warmups
 from gibbsppl.sampling.extending import Before, check_monitors, going_on
 from gibbsppl.sampling.observations import observations
 from gibbsppl.sampling.resuming import CALLBACK_EVERY, How, check_folder, drawn
@@ -141,6 +142,7 @@ class Drawing:
         init: Init = None,
         start: Start = "pilot",
         keep: Keep = None,
+        keep_warmup: bool = False,
         monitor: ToMonitor | None = None,
         backend: Backend | None = None,
         threads: int | None = None,
@@ -170,7 +172,8 @@ class Drawing:
         "z": 10}`` (`Draws.together` has those of both). By default these are all of the model's but
         labels and counts, each with draws of more than 64 MiB: a line on stderr and
         ``draws.left_out`` say so. Whole numbers have the smallest integer type that holds their
-        support, which products can leave.
+        support, which products can leave. ``keep_warmup`` keeps draws of the warm-up, too, every
+        ``thin`` sweeps: ``draws.groups["warmup_posterior"]``.
         ``monitor`` names what only statistics are wanted of, too large to keep: variables,
         functions of the state, ``gp.predictive(...)``, in a list or by name in a dict;
         ``draws.monitored`` has them, and no draws of what ``keep`` does not name.
@@ -201,7 +204,8 @@ class Drawing:
             )
         asked, wanted = asked_for(backend, threads, dtype), Wanted(cores, executor)
         check_memory({self.graph.name: chains * draws}, limit_bytes)  # (a byte each at least)
-        size = Size(draws, warmup, thin)
+        warmups.check_keeping(keep_warmup, temper)
+        size = Size(draws, warmup, thin, keep_warmup)
         sequence, sweeps = seed_sequence(seed), chains * size.sweeps
         watch = self._watching(monitor, sequence.entropy)
         check_folder(checkpoint, every, watch)
@@ -283,7 +287,8 @@ class Drawing:
         so_far = going_on(run.beginning, ends.positions, draws)
         shown = shown_of(progress, callback, callback_every)
         how: How = {"shown": shown, "checkpoint": checkpoint, "every": every}
-        return drawn(run, so_far, Wanted(cores, executor), **how, before=before)
+        with_warmup = warmups.with_warmup_of(draws, run)
+        return drawn(with_warmup, so_far, Wanted(cores, executor), **how, before=before)
 
     def _run(
         self,
@@ -378,8 +383,7 @@ class Drawing:
         ``started`` says where the chains have started, and what has made their sweeps.
         """
         values = result.values
-        stats = {f"{STATISTICS[what]}{step}": r for (step, what), r in result.rates.items()}
-        stats |= result.stats
+        stats = {**warmups.statistics_of(result.rates), **result.stats}
         attributes = {
             "model": self.graph.name,
             **started,
@@ -407,5 +411,6 @@ class Drawing:
             constant_data={n: v for n, v in data.items() if n not in observed},
             sample_stats=stats,
             every=result.every,
+            groups=warmups.warmup_groups(result, dims, self.coords),
             attributes={k: v for k, v in attributes.items() if v is not None},
         )

@@ -28,7 +28,7 @@ from gibbsppl.run.beginning import SoFar
 from gibbsppl.run.callbacks import View
 from gibbsppl.run.pools import Wanted
 from gibbsppl.run.ready import RunResult
-from gibbsppl.run.sampling import most_draws
+from gibbsppl.run.sampling import most_draws, warm_of
 from gibbsppl.run.segments import monitored_by
 from gibbsppl.run.shown import Shown
 from gibbsppl.run.stores import InMemory
@@ -80,11 +80,15 @@ def drawn(
     size = len(so_far.positions), job.recording.draws
     if checkpoint is None:
         memory = InMemory(size, job.every)
+        if job.warming is not None:
+            memory.warmup = InMemory((size[0], job.warming.draws), job.every)
         put(before, memory)
         return run.carried_out(so_far, memory, wanted, shown=shown)
     needed = sum(run.beginning.needed.values()) if run.beginning.until is None else None
     with new_folder(checkpoint, run.made.identity, run, needed) as folder:
         store = OnDisk(folder, size, job.every)
+        if job.warming is not None:
+            store = store.with_warmup(job.warming.draws)
         keeper = Checkpoints(folder, store, EVERY if every is None else every)
         try:
             put(before, store)
@@ -170,6 +174,7 @@ def _draws_so_far(found: Found) -> Draws:
     store = found.store(to_write=False)
     try:
         values, rates = store.kept(chains, draws)
+        warm = warm_of(job, store, chains)
     finally:
         store.close()
     wanted = job.recording.draws
@@ -180,4 +185,4 @@ def _draws_so_far(found: Found) -> Draws:
     result = RunResult(values, positions, *own, interrupted, rates)
     monitored = monitored_by([so_far.positions[n] for n in chains])
     whole = replace(result, left_out=run.beginning.left_out, until=so_far.until, every=job.every)
-    return run.as_draws(replace(whole, monitored=monitored))
+    return run.as_draws(replace(whole, monitored=monitored, warm=warm))

@@ -1,7 +1,8 @@
 """A schedule: steps in order, each with its conditional and natural parameters.
 
 - `steps`: what a step is, its facts and what it does of its own; `kinds`: steps by what they draw
-  from, of which each kernel in `gibbsppl.kernels` is one. `sweeps`: a `Schedule`, all of a sweep
+  from, of which each kernel in `gibbsppl.kernels` is one. `sweeps`: a `Schedule`, all of a sweep,
+  with `pages` that list its steps
 - what steps are made of: `contributions` of factors to `parameters`, `precisions` of joint draws
   (of `fixed_matrices`, if these are known; of few rows, `row_forms`), `terms_by_element`,
   `cancelling` terms merged

@@ -21,6 +21,7 @@ from gibbsppl.derive.contractions import Known, data_only, pull_back
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.derive.row_forms import row_forms_of
 from gibbsppl.errors import CompileError
+from gibbsppl.model.asked import plain
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of, region_of, shifted
@@ -133,7 +134,7 @@ def beyond(
     """
     if work > MOST_WORK:
         return f"{work:.2g} multiplications in each sweep, of {MOST_WORK:.2g} at most"
-    given = sum(np.asarray(v).nbytes for v in data.values())
+    given = sum(np.asarray(v).nbytes for v in plain(data).values())
     state = sum(BYTES * count_of(graph, s) for s in graph.latent)
     most = min(max(MOST_BYTES, MOST_TIMES * (given + state)), 2 * BYTES * MOST_ENTRIES)
     needed = 2 * BYTES * numbers

@@ -14,12 +14,13 @@ from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.schedule.choices import Choice
 from gibbsppl.schedule.composed import Composed, Turn
+from gibbsppl.schedule.pages import Listed
 from gibbsppl.schedule.precisions import TooLarge
 from gibbsppl.schedule.steps import Step
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+@dataclass(frozen=True, slots=True, repr=False)
+class Schedule(Listed):
     """One sweep: its steps in order.
 
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:

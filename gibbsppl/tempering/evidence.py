@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.display.html import Printed
 from gibbsppl.errors import RunError, counted, did_you_mean
+from gibbsppl.html import Printed
 from gibbsppl.run.chains import Chain
 from gibbsppl.run.choice import Asked
 from gibbsppl.run.sampling import run

@@ -11,6 +11,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.ranges import counted
+from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import Constant, Graph, Statement
 
@@ -33,10 +34,12 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
 
     @cache
     def of(name: str, read: tuple[int | None, ...]) -> tuple[Expr, Expr] | None:
-        if name in data and np.size(data[name]) and name not in graph.drawn:
-            values = np.asarray(data[name], dtype=float)
-            seen = float(values.min()), float(values.max())
-            return (_exact(seen[0]), _exact(seen[1])) if np.isfinite(seen).all() else None
+        if name in data and name not in graph.drawn:
+            seen = answer(data, _range_of, name)
+            if seen is None:
+                return None
+            if seen:
+                return _exact(seen[0]), _exact(seen[1])
         own = [s for s in graph.statements_of(name) if _may_be_at(s, read)]
         ends = [_ends_of_support(s, graph.sizes) for s in own]
         constants = (c for c in graph.constants if c.target.array.name == name)
@@ -56,6 +59,15 @@ def _may_be_at(region: Statement | Constant, read: tuple[int | None, ...]) -> bo
         i is None or (i == at if at.is_Integer else at not in ranges or i in ranges[at])
         for at, i in zip(region.target.indices, read, strict=False)
     )
+
+
+def _range_of(data: Values, name: str) -> tuple[()] | tuple[float, float] | None:
+    """The least and the greatest value of an array; nothing of an empty one, None if infinite."""
+    values = np.asarray(data[name], dtype=float)
+    if not values.size:
+        return ()
+    seen = float(values.min()), float(values.max())
+    return seen if np.isfinite(seen).all() else None
 
 
 def _exact(value: float) -> Expr:

@@ -95,7 +95,31 @@ def shown(title: str, *parts: str) -> Html:
     return block("div", head, *parts, style="overflow-x:auto;line-height:1.45")
 
 
-class Text(str):
+class Printed:
+    r"""The page of a value that a notebook, or what is made of it in LaTeX, shows as it is printed.
+
+    >>> class Answer(Printed):
+    ...     def __str__(self): return "a < b"
+    >>> "a &lt; b" in Answer()._repr_html_()
+    True
+    >>> print(Answer()._repr_latex_())
+    \begin{verbatim}
+    a < b
+    \end{verbatim}
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return text_block(str(self))
+
+    def _repr_latex_(self) -> str:
+        # (nothing is escaped there, and nothing can be but the end of it)
+        inside = str(self).replace("\\end{verbatim}", "\\end {verbatim}")
+        return f"\\begin{{verbatim}}\n{inside}\n\\end{{verbatim}}"
+
+
+class Text(Printed, str):
     """A text of several lines, which a notebook shows as such.
 
     >>> "a &lt; b" in Text("a < b")._repr_html_()
@@ -103,9 +127,6 @@ class Text(str):
     """
 
     __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return text_block(str(self))
 
     def _repr_pretty_(self, printer: Printer, is_cycle: bool) -> None:
         """Write the lines on a terminal of IPython."""
@@ -118,12 +139,3 @@ class Printer:
 
     def text(self, text: str) -> None:
         """Write a text."""
-
-
-class Printed:
-    """The page of a value that a notebook shows as it is printed."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return text_block(str(self))
