@@ -124,7 +124,7 @@ STEPS = {
     | {"tau": GAMMA, "intercept": NORMAL, "beta": BLOCK},
     "spike_and_slab": {"beta": BLOCK}
     | {"tau": GAMMA, "intercept": NORMAL, "gate": ("exact", "Bernoulli")},
-    "ordered_probit": {"cut": MOVE, "effect": MOVE},
+    "ordered_probit": {"cut": CONCAVE, "effect": CONCAVE},
     "negative_binomial": {"alpha": MOVE, "beta": CONCAVE},
     "capture_recapture": {"fish": LABELS, "p": BETA},
     "poisson_factorisation": {},
