@@ -326,8 +326,8 @@ def logit_sampler(monkeypatch):
     """Rates that are odds: no rule certifies that they are concave on the logit line."""
     right = concavity.log_concave
 
-    def on_the_logit_line(pieces, arrays, bounds):
-        return right(pieces, arrays, bounds) if arrays == ("x",) else Certificate(arrays, ())
+    def on_the_logit_line(pieces, arrays, *known):
+        return right(pieces, arrays, *known) if arrays == ("x",) else Certificate(arrays, ())
 
     monkeypatch.setattr(concavity, "STRAIGHTENING", (LOGIT,))
     monkeypatch.setattr(concavity, "log_concave", on_the_logit_line)

@@ -5,8 +5,10 @@ import pytest
 from replays import beside
 
 import gibbsppl as gp
+from gibbsppl.derive.second_order import second_order
 from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.output.diagnostics import ess_bulk
+from gibbsppl.planning.modal import terms_of
 from gibbsppl.runtime import modal
 
 RNG = np.random.default_rng(20)
@@ -101,6 +103,43 @@ def test_a_density_far_from_normal_is_drawn_from():
     (step,) = moves(gp.compile(few()))
     assert not step.last
     assert worst_of_few(sampled(few())) < FAR
+
+
+def tied(matrix, meaning="tau"):
+    """The coefficients of `few`, whose prior is that of a vector, with a matrix."""
+    with gp.Model(coords={"i": len(X), "k": 2}, name="tied") as model:
+        x = gp.Data("x", X, dims=("i", "k"))
+        known = {meaning: gp.Data("matrix", matrix, dims=("k", "k'"))}
+        beta = gp.MvNormal("beta", 0, **known, dims="k", event="k")
+        gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=FEW)
+    return model
+
+
+@pytest.mark.parametrize("meaning", ["tau", pytest.param("cov", marks=pytest.mark.slow)])
+def test_a_vector_is_proposed_whose_prior_has_a_matrix(meaning):
+    model = tied({"tau": 0.1, "cov": 10.0}[meaning] * np.eye(2), meaning)
+    assert moves(gp.compile(model))
+    assert worst_of_few(sampled(model)) < FAR
+
+
+def test_a_vector_is_proposed_whose_precision_is_drawn():
+    with gp.Model(coords={"i": len(X), "k": 2}) as model:
+        x, one = gp.Data("x", X, dims=("i", "k")), gp.Data("one", np.eye(2), dims=("k", "k'"))
+        precision = gp.Wishart("precision", 3, V=one, dims=("k", "k'"), event=("k", "k'"))
+        beta = gp.MvNormal("beta", 0, tau=precision, dims="k", event="k")
+        gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=FEW)
+    sampler = gp.compile(model)
+    assert [s.name for s in moves(sampler)] == ["beta"]
+    assert sampler.verify().proved
+
+
+@pytest.mark.parametrize("other", [0.5, 2.0])
+def test_a_quadratic_form_is_concave_if_its_matrix_is_definite(other):
+    model = tied(np.eye(2))
+    data = {**model.data, "matrix": np.array([[1.0, other], [other, 1.0]])}
+    terms = terms_of(model.graph, {"beta"})
+    found = second_order(model.graph, (model.graph.statement("beta"),), terms, data)
+    assert (found is not None) == (other < 1)
 
 
 @pytest.mark.parametrize("wrong", ["no proposal", "length", "centre"])

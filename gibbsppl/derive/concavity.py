@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Self
+from typing import Any, Self
 
+import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, leaves_of
@@ -27,6 +28,7 @@ from gibbsppl.derive.readings import jacobian_pieces, transformed
 from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Statement
+from gibbsppl.model.operations import is_positive_definite
 from gibbsppl.pieces.dependence import is_separable
 from gibbsppl.pieces.elements import element_pieces
 from gibbsppl.pieces.split import Piece
@@ -64,11 +66,12 @@ def certified(graph: Graph, refusal: NotConjugate, data: Values) -> LogConcave |
     statement = refusal.statement
     if statement.support.kind not in ("real", "vector"):
         return None
-    bounds = known_bounds(graph, data)
+    definite = _definite(graph, refusal.pieces, data)
+    bounds = _bounds(graph, data, definite)
     for change, place, pieces in _scales(graph, refusal):
         possible = (p for p in _of_one_element(pieces) if _can_be(p, graph, data))
         apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in possible)
-        certificate = _certificate(tuple(apart), place, bounds)
+        certificate = _certificate(tuple(apart), place, bounds, definite)
         if certificate is not None:
             support = statement.support if change is None else change.mapped(statement.support)
             return LogConcave(statement, place, support, pieces, certificate, refusal, change)
@@ -79,19 +82,48 @@ def certified_jointly(
     graph: Graph, arrays: tuple[str, ...], pieces: Iterable[Piece], data: Values
 ) -> Certificate | None:
     """The certificate that pieces are concave in all elements of several arrays together."""
-    possible = (p for p in pieces if _can_be(p, graph, data))
-    apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in possible)
-    return log_concave(apart, arrays, known_bounds(graph, data))
+    held = [p for p in pieces if _can_be(p, graph, data)]
+    apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in held)
+    definite = _definite(graph, held, data)
+    return log_concave(apart, arrays, _bounds(graph, data, definite), definite)
 
 
-def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Certificate | None:
+def _definite(graph: Graph, pieces: Iterable[Piece], data: Values) -> frozenset[str]:
+    """The names of the arrays in pieces that hold positive definite matrices alone."""
+    every = (e for p in pieces for e in (p.coefficient, p.statistic))
+    read = {leaf.array.name for e in every for leaf in leaves_of(e) if len(leaf.indices) > 1}
+    known = {n for n in read & data.keys() if _are_definite(np.asarray(data[n]))}
+    latent = {n: [s.support.kind for s in graph.statements_of(n)] for n in read - data.keys()}
+    return frozenset(known | {n for n, kinds in latent.items() if {*kinds} == {"spd"}})
+
+
+def _bounds(graph: Graph, data: Values, definite: frozenset[str]) -> Bounds:
+    """The bounds of all arrays, those of the diagonals of positive definite matrices among them."""
+    known = known_bounds(graph, data)
+    return lambda x: (0, sp.oo) if _is_diagonal(x, definite) else known(x)
+
+
+def _is_diagonal(leaf: Leaf, definite: frozenset[str]) -> bool:
+    return leaf.array.name in definite and leaf.indices[-1] == leaf.indices[-2]
+
+
+def _are_definite(matrices: Any) -> bool:
+    """Whether an array of data has square matrices along its last axes, all positive definite."""
+    is_square = matrices.ndim > 1 and matrices.shape[-1] == matrices.shape[-2]
+    return is_square and bool(np.all(is_positive_definite(matrices.astype(float))))
+
+
+def _certificate(
+    pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds, definite: frozenset[str]
+) -> Certificate | None:
     """The certificate between the bounds, else on the half line that contains them."""
     name = place.array.name
-    found = log_concave(pieces, (name,), bounds)
+    found = log_concave(pieces, (name,), bounds, definite)
     own = bounds(place)
     if found is not None or own is None or own[0] < 0 or tuple(own) == (0, sp.oo):
         return found
-    return log_concave(pieces, (name,), lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
+    above: Bounds = lambda x: (0, sp.oo) if x.array.name == name else bounds(x)  # noqa: E731
+    return log_concave(pieces, (name,), above, definite)
 
 
 def _scales(

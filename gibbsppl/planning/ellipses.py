@@ -7,7 +7,8 @@ next to nothing; a move along an ellipse is short where the likelihood says much
 prior. Neither is known beforehand: so a sweep does both.
 
 Effective draws per CPU second in the worst element, compiled (`tests/benchmarks/ellipses.py`; what
-both lose where either is good is less than half, what either loses is up to all):
+both lose where either is good is less than half, what either loses is up to all; of counts, the
+log density of which is concave, all elements are proposed at once where that pays, `proposing`):
 
 =============================================  ==========  =======  ======
 prior and likelihood                           one by one  ellipse    both
