@@ -8,12 +8,14 @@ import contextlib
 import doctest
 import io
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from gibbsppl.cli.command import _parsed
 from gibbsppl.rewrites import RULES as EVERY_RULE
 
 ROOT = Path(__file__).parent.parent
@@ -55,6 +57,24 @@ def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
     inside = [target for target in targets if "://" not in target]
     assert [target for target in inside if not (page.parent / target).exists()] == []
+
+
+def commands_in(page):
+    """The lines of a page that call gibbsppl from a shell."""
+    text = re.sub(r"\\\n\s*", " ", page.read_text("utf-8"))
+    names = "run|explain|source|check|graph|predict"
+    lines = re.findall(rf"^(?: {{4}})?(gibbsppl (?:{names}) .*)$", text, re.MULTILINE)
+    whole = [*lines, *re.findall(rf"`(gibbsppl (?:{names}) [^`\n]*)`", text)]
+    return [c for c in whole if not c.split()[-1].startswith("--")]  # (an option is spoken of)
+
+
+def test_commands_are_those_of_the_command_line():
+    """All that pages tell to type is understood, whatever the files."""
+    found = [c for page in PAGES for c in commands_in(page)]
+    for command in found:
+        _parsed(shlex.split(command, comments=True)[1:])
+
+    assert len(found) >= 5
 
 
 def rules_in(text):
