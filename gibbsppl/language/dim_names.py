@@ -5,6 +5,7 @@ Comes in: a name or several, or a dim. Goes out: dims, all different; the name o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,6 +13,18 @@ import numpy as np
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.errors import ModelError
+
+# The name of an array, a dimension or a factor: it is written into source text.
+NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
+
+
+def check_name(name: object, what: str) -> None:
+    """Raise unless a text is the name of something."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ModelError(
+            f"{what} needs a name; found {name!r}, expected letters, digits, _ and dots (and "
+            "single blanks between words)."
+        )
 
 
 def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:

@@ -10,7 +10,6 @@ True
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import copy
@@ -31,13 +30,10 @@ from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
 from gibbsppl.language.coordinates import GivenLabels, as_array, labels_of
 from gibbsppl.language.declared import Declared
-from gibbsppl.language.dim_names import base, dims_named
+from gibbsppl.language.dim_names import base, check_name, dims_named
 from gibbsppl.language.waiting import Waiting, unsized
 from gibbsppl.model.graph import Graph, Variable
 from gibbsppl.model.graph_views import Blanket, blanket, dag
-
-# The name of an array, a dimension or a factor: it is written into source text.
-NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
 
 # Whole numbers from here on are floats: they do not fit into 64 bits.
 LARGEST_INTEGER = 2.0**63
@@ -269,6 +265,8 @@ class Model(Shown):
         """
         unknown = {base(d) for d in dims if not self.has_dim(d)}
         new = {n for n in unknown if nearest(n, self._coords) is None}
+        for name in new:
+            check_name(name, "a dimension")
         return self.waiting.of(exprs) | new
 
     def label(self, dim: str, labels: np.ndarray | range, *, is_sized: bool) -> None:
@@ -295,11 +293,7 @@ class Model(Shown):
 
     def claim(self, name: str, what: str) -> None:
         """Reserve a name, which must be unique in the model."""
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise ModelError(
-                f"{what} needs a name; found {name!r}, expected letters, digits, _ and dots (and "
-                "single blanks between words)."
-            )
+        check_name(name, what)
         if name in self._names:
             raise ModelError(
                 f"{name}: declared twice, as {self._names[name]} and as {what}; names are unique "

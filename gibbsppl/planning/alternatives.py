@@ -136,10 +136,17 @@ def _with_slow_scales(
         schedule = planned(model, exact=bool(settings["exact"]), control=now.control)
     except CompileError:
         return now
+    if _own_ways(schedule) != _own_ways(now.schedule):
+        return now
     decided = with_decided(now.schedule.decided, {"interweave": updates})
     plan = Planned(replace(now.trial, schedule=schedule).deciding(decided), model, now.control)
     dearer = plan.trial.operations / now.trial.operations
     return now if max(slow.values()) < LEAST_GAIN * dearer else plan
+
+
+def _own_ways(schedule: Schedule) -> list[Any]:
+    """The ways in which variables are drawn, but for non-centred updates."""
+    return [way for way in schedule.ways if way[0] not in schedule.interwoven]
 
 
 def _decided(

@@ -265,7 +265,9 @@ def often_read(model: Rewritten) -> Iterator[tuple[Graph, str, str]]:
         scale = location_and_scale(group)[1]
         for variable in graph.latent:
             own = _reads(graph, group, scale, variable) and variable.support.kind == "real"
-            if own and _is_shared(graph, group, variable) and not _is_worth(graph, group, variable):
+            shared = own and _is_shared(graph, group, variable)
+            left = shared and not _is_worth(graph, group, variable)
+            if left and not _are_one(model, variable, group):
                 yield graph, group.target.array.name, variable.target.array.name
 
 
