@@ -34,11 +34,11 @@ def curve(**settings):
 
 
 def process(**settings):
-    """Counts by a smooth process: an ellipse beside draws of its elements."""
+    """Exponentials of a smooth process, with noise: an ellipse beside draws of its elements."""
     with gp.Model(name="process", coords={"t": 6}) as model:
         cov = gp.Data("K", K, dims=("t", "t'"))
         x = gp.MvNormal("x", 0.3, cov=cov, dims="t", event="t")
-        gp.Poisson("y", gp.exp(x), dims="t", observed=[1, 0, 3, 4, 2, 6])
+        gp.Normal("y", gp.exp(x), sigma=1, dims="t", observed=[1.0, 0.0, 3.0, 4.0, 2.0, 6.0])
     return gp.compile(model, **settings)
 
 
