@@ -137,7 +137,7 @@ REFUSED = {
     "unknown column": (("y ~ z",), "`z` is not present.*The columns are y, x"),
     "unknown group": (("y ~ (1 | z)",), "found no column 'z' for a group"),
     "no brackets": (("y ~ x | g",), r"found the term 'x \| g'"),
-    "unknown family": (("y ~ x", "gaussian"), "family='gaussian', expected.*What serves: family=\"normal\""),
+    "unknown family": (("y ~ x", "gaussian"), "='gaussian'.*What serves: family=.normal"),
     "unknown prior": (("y ~ x", "normal", {"b_y": PRIORS["b_x"]}), "Did you mean 'b_x'"),
     "no prior": (("y ~ x", "normal", {"b_x": 1}), "b_x is 1, expected a distribution"),
     "no trials": (("b ~ x", "binomial"), "'b' with family='binomial', expected p\\(y, n\\)"),

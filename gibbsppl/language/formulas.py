@@ -108,13 +108,13 @@ def formula(
     """The model of a formula, as in lme4, brms and bambi; print its ``graph`` to see it.
 
     ``data`` is a table of pandas or polars, or a dict of columns; ``family`` is "normal",
-    "student" (4 degrees of freedom), "bernoulli", "binomial" (logit links; the response is p(y, n)
-    or cbind(y, failures)), "poisson", "negative binomial" or "gamma" (log links; a term offset(z)
-    has no coefficient). Variables are ``Intercept``, ``b_x`` for a column ``x`` of the design, ``r_county``
-    for a group with scales ``sd_county`` (or a covariance ``cov_county``), and ``sigma`` or
-    ``alpha``. Their priors are wide for the scale of the data; ``priors={"b_x": gp.Normal(0,
-    sigma=1)}`` has others. Missing entries of the response are drawn, missing predictors are an
-    error. Needs the package formulaic.
+    "student" (4 degrees of freedom), "bernoulli", "binomial" (logit links; the response is
+    p(y, n) or cbind(y, failures)), "poisson", "negative binomial" or "gamma" (log links). A term
+    offset(z) has no coefficient. Variables are ``Intercept``, ``b_x`` for a column ``x`` of the
+    design, ``r_county`` for a group with scales ``sd_county`` (or a covariance ``cov_county``),
+    and ``sigma`` or ``alpha``. Their priors are wide for the scale of the data;
+    ``priors={"b_x": gp.Normal(0, sigma=1)}`` has others. Missing entries of the response are
+    drawn, missing predictors are an error. Needs the package formulaic.
 
     >>> rats = {"weight": [151.0, 199, 246, 145, 199, 249], "day": [8, 15, 22] * 2, "rat": "aaabbb"}
     >>> print(formula("weight ~ day + (1 | rat)", {n: [*v] for n, v in rats.items()}).graph)
