@@ -171,6 +171,10 @@ ROWS: Mapping[str, Mapping[str, str]] = {
         "register_rv": 'gp.Normal("x", ...) under `with model:`',
         "initial_point": "gp.simulate(model, ...), or init= of sample()",
     },
+    "family": {
+        "gaussian": 'family="normal"',
+        "t": 'family="student"',
+    },
     "argument": {
         "tune": "warmup=",
         "burn": "warmup=",

@@ -11,6 +11,7 @@ RNG = np.random.default_rng(3)
 TABLE = pd.DataFrame({
     "y": RNG.normal(3, 2, 40), "x": RNG.normal(5, 2, 40), "k": RNG.poisson(2, 40),
     "b": RNG.integers(0, 2, 40), "g": [*"abcd"] * 10, "h": [*"uuuuvvvv"] * 5,
+    "w": RNG.gamma(3, 40, 40), "n": RNG.integers(1, 5, 40),
 })  # fmt: skip
 PRIORS = {
     "Intercept": gp.Normal(0, sigma=9), "b_x": gp.Normal(0, sigma=3), "sigma": gp.Gamma(2, rate=1),
@@ -65,12 +66,48 @@ def test_terms_make_these_variables(text, names):
 
 @pytest.mark.parametrize(("family", "response", "more"), [
     ("student", "y", {"sigma"}), ("bernoulli", "b", set()), ("poisson", "k", set()),
-    ("negative binomial", "k", {"alpha"}),
+    ("negative binomial", "k", {"alpha"}), ("gamma", "w", {"alpha"}),
+    ("binomial", "p(b, n)", set()), ("binomial", "cbind(b, k)", set()),
 ])  # fmt: skip
 def test_families(family, response, more):
     made = gp.formula(f"{response} ~ x", TABLE, family=family)
 
     assert {s.name for s in made.graph.latent} == {"Intercept", "b_x"} | more
+
+
+WRITTEN = {
+    "p(b, n)": ("binomial", "b[obs] ~ Binomial(n=n[obs], p=expit(Intercept))"),
+    "prop(b, n)": ("binomial", "b[obs] ~ Binomial(n=n[obs], p=expit(Intercept))"),
+    "cbind(b, k)": ("binomial", "b[obs] ~ Binomial(n=b.trials[obs], p=expit(Intercept))"),
+    "w": ("gamma", "w[obs] ~ Gamma(shape=alpha, rate=alpha*exp(-Intercept))"),
+}
+
+
+@pytest.mark.parametrize("response", WRITTEN)
+def test_responses_are_distributed_as_written(response):
+    family, expected = WRITTEN[response]
+    made = gp.formula(f"{response} ~ 1", TABLE, family=family)
+
+    assert str(made.graph).splitlines()[-1] == f"{expected}, observed"
+    if response == "cbind(b, k)":
+        np.testing.assert_array_equal(made.data["b.trials"], TABLE["b"] + TABLE["k"])
+
+
+def test_an_offset_has_no_coefficient():
+    made = gp.formula("k ~ x + offset(np.log(n))", TABLE, family="poisson")
+
+    expected = "k[obs] ~ Poisson(rate=exp(Intercept + b_x*x[obs] + np.log.n[obs])), observed"
+    assert {s.name for s in made.graph.latent} == {"Intercept", "b_x"}
+    assert str(made.graph).splitlines()[-1] == expected
+    np.testing.assert_allclose(made.data["np.log.n"], np.log(TABLE["n"]))
+
+
+def test_intercepts_of_log_links_have_their_prior_at_the_log_of_the_mean():
+    line = str(gp.formula("k ~ 1", {"k": [1000, 1200]}, family="poisson").graph).splitlines()[0]
+
+    assert line == f"Intercept ~ Normal(mu={np.log(1100):.3g}, tau=0.16)"
+    line = str(gp.formula("k ~ 1", {"k": [0, 0]}, family="poisson").graph).splitlines()[0]
+    assert line == "Intercept ~ Normal(mu=0, tau=0.16)"
 
 
 def test_coefficients_are_those_of_least_squares():
@@ -100,9 +137,12 @@ REFUSED = {
     "unknown column": (("y ~ z",), "`z` is not present.*The columns are y, x"),
     "unknown group": (("y ~ (1 | z)",), "found no column 'z' for a group"),
     "no brackets": (("y ~ x | g",), r"found the term 'x \| g'"),
-    "unknown family": (("y ~ x", "gaussian"), "family='gaussian', expected one of normal"),
+    "unknown family": (("y ~ x", "gaussian"), "='gaussian'.*What serves: family=.normal"),
     "unknown prior": (("y ~ x", "normal", {"b_y": PRIORS["b_x"]}), "Did you mean 'b_x'"),
     "no prior": (("y ~ x", "normal", {"b_x": 1}), "b_x is 1, expected a distribution"),
+    "no trials": (("b ~ x", "binomial"), "'b' with family='binomial', expected p\\(y, n\\)"),
+    "trials": (("p(b, n) ~ x", "poisson"), "found the response 'p\\(b, n\\)'"),
+    "unknown trials": (("p(b, m) ~ x", "binomial"), "no column 'm' for p"),
     "text": (("g ~ x",), "g is .*, expected numbers"),
 }
 

@@ -124,6 +124,9 @@ GAPS = {
     "null": pl.Series([1, None, 3]),
     "null of floats": pl.Series([1.0, None, 3.0]),
     "objects": np.array([1, None, 3], dtype=object),
+    "NaN of pandas": pd.Series([1, np.nan, 3]),
+    "NaN of pandas among objects": pd.Series([1, np.nan, 3], dtype=object),
+    "NaN of xarray": xr.DataArray([1.0, np.nan, 3.0], dims="i"),
 }
 
 
@@ -144,6 +147,61 @@ def test_tables_of_polars_have_gaps_too():
         gp.Poisson("n", 2, dims=("i", "j"), observed=table)
 
     assert made.data["n.known"].tolist() == [[1, 1], [0, 1]]
+
+
+def test_nan_in_tables_of_pandas_is_a_gap_in_each_type_of_column():
+    mixed = pd.DataFrame({"a": [1.0, np.nan], "b": pd.Series([None, 4], dtype="Int64")})
+    with gp.Model() as made:
+        for name, table in {"n": mixed, "k": mixed.astype(float)}.items():
+            gp.Poisson(name, 2, dims=("i", "j"), observed=table)
+
+    for name in ("n", "k"):
+        assert made.data[f"{name}.known"].tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pl.Series])
+def test_nan_is_no_gap_where_gaps_have_another_mark(kind):
+    with gp.Model(), pytest.raises(gp.ModelError, match=r"y: found nan at position \(1,\)"):
+        gp.Normal("y", 0, sigma=1, dims="i", observed=kind([1.0, np.nan, 3.0]))
+
+
+@pytest.mark.parametrize(
+    "mask", [pd.Series([0, 1, 0], dtype="boolean"), pl.Series([False, True, False])]
+)
+def test_masks_come_from_all_libraries(mask):
+    with gp.Model() as made:
+        gp.Poisson("n", 2, dims="i", observed=pd.Series([1, -9, np.nan]), missing=mask)
+
+    assert made.data["n.known"].tolist() == [1, 0, 0]
+
+
+def test_a_mask_has_no_gaps_itself():
+    mask = pd.Series([False, None, False], dtype="boolean")
+    with gp.Model(), pytest.raises(gp.ModelError, match="missing= is itself missing"):
+        gp.Poisson("n", 2, dims="i", observed=[1, 2, 3], missing=mask)
+
+
+def test_all_rows_without_a_value_are_named():
+    x = pd.Series([np.nan, 1.0, np.nan])
+    with gp.Model(), pytest.raises(gp.ModelError, match=r"the 2 entries at positions \(0,\), \(2"):
+        gp.Data("x", x, dims="i")
+
+
+def test_predictions_take_nullable_columns_and_no_gaps():
+    with gp.Model() as model:
+        x = gp.Data("x", [0.0, 1.0], dims="i")
+        gp.Normal("y", gp.Normal("b", 0, sigma=1) * x, sigma=1, dims="i", observed=[1.0, 2.0])
+    sampler = gp.compile(model)
+    draws = sampler.sample(5, warmup=0, chains=1, seed=1, progress=False)
+
+    found = [
+        sampler.predict(draws, new={"x": v}).mean
+        for v in ([1.0, 3.0], pd.Series([1, 3], dtype="Int64"), pl.Series([1, 3]))
+    ]
+
+    assert all(np.array_equal(found[0], f) for f in found[1:])
+    with pytest.raises(gp.RunError, match=r"the entry at position \(1,\) is missing"):
+        sampler.predict(draws, new={"x": pd.Series([1, None], dtype="Int64")})
 
 
 def test_nan_of_polars_is_no_null():

@@ -205,7 +205,7 @@ def test_a_series_reads_its_own_predictions():
         (regression(), REGRESSION, {"x": np.ones((3, 2))}, "needs offset too"),
         (regression(), REGRESSION, {"x": np.ones(3)}, r"shape \(3,\), expected one axis"),
         (regression(), REGRESSION, {"x": np.ones((3, 4))}, "'column' has size 2 in the model"),
-        (regression(), REGRESSION, {"x": [[np.nan, 1.0]]}, "no finite numbers"),
+        (regression(), REGRESSION, {"x": [[np.nan, 1.0]]}, r"\(0, 0\) is missing or not finite"),
         (regression(), REGRESSION, {"x": np.ones((0, 2))}, "size 0"),
         (regression(), REGRESSION, {"x": np.ones((3, 2)), "offset": np.ones(4)}, "has size 4"),
         (regression(), REGRESSION, {"beta": np.ones(2)}, "it is drawn"),

@@ -30,6 +30,9 @@ from gibbsppl.model.label_codes import (
     positions_of,
 )
 
+# How many missing entries an error names.
+SHOWN = 5
+
 
 @calls_told(ModelError)
 def Data(  # noqa: N802  (constructors of the language are capitalised)
@@ -157,10 +160,19 @@ def _complete(model: Model, name: str, dims: tuple[Dim, ...], values: GivenArray
     read = read_values(model, name, dims, values)
     if not read.known.all():
         raise ModelError(
-            f"{name}: the entry at position {first(~read.known)} is missing; data must be "
-            "complete: only observed= arrays of a distribution may have missing entries."
+            f"{name}: {_gaps(read.known)} missing; data must be complete: leave these rows out of "
+            "the table, or draw what is missing: let the array be observed= of a distribution of "
+            "its own, and use that variable in its place."
         )
     return read.values
+
+
+def _gaps(known: np.ndarray) -> str:
+    """The positions of the entries that are not known, the first few of many."""
+    gaps = [tuple(map(int, at)) for at in np.argwhere(~known)]
+    told = ", ".join(map(str, gaps[:SHOWN])) + (", ..." if len(gaps) > SHOWN else "")
+    one = f"the entry at position {told} is"
+    return one if len(gaps) == 1 else f"the {len(gaps)} entries at positions {told} are"
 
 
 def _check_codes(name: str, codes: np.ndarray, of: Dim, size: int) -> None:

@@ -44,25 +44,49 @@ class Response:
     """How a response depends on its linear predictor.
 
     ``make`` are the family and its parameters, of the predictor and of the parameters with priors
-    of their own, ``more``. ``is_scaled``: the predictor has the unit of the response.
+    of their own, ``more``, after the number of trials if ``has_trials``. ``start`` is the predictor
+    of the response's mean. ``is_scaled``: the predictor has the unit of the response.
     """
 
     make: Callable[..., tuple[str, Mapping[str, Any]]]
     more: tuple[str, ...] = ()
+    start: Callable[[float], float] = lambda _: 0.0
     is_scaled: bool = False
+    has_trials: bool = False
+
+
+def _log(mean: float) -> float:
+    """The predictor of a mean under a log link; 0 where nothing but zeros was seen."""
+    return float(np.log(mean)) if mean > 0 else 0.0
 
 
 RESPONSES: Mapping[str, Response] = {
-    "normal": Response(lambda m, s: ("Normal", {"mu": m, "sigma": s}), ("sigma",), is_scaled=True),
+    "normal": Response(
+        lambda m, s: ("Normal", {"mu": m, "sigma": s}), ("sigma",), float, is_scaled=True
+    ),
     "student": Response(
-        lambda m, s: ("StudentT", {"nu": 4, "mu": m, "sigma": s}), ("sigma",), is_scaled=True
+        lambda m, s: ("StudentT", {"nu": 4, "mu": m, "sigma": s}), ("sigma",), float, is_scaled=True
     ),
     "bernoulli": Response(lambda m: ("Bernoulli", {"logit_p": m})),
-    "poisson": Response(lambda m: ("Poisson", {"rate": exp(m)})),
+    "binomial": Response(lambda m, n: ("Binomial", {"n": n, "logit_p": m}), has_trials=True),
+    "poisson": Response(lambda m: ("Poisson", {"rate": exp(m)}), start=_log),
     "negative binomial": Response(
-        lambda m, a: ("NegativeBinomial", {"mu": exp(m), "alpha": a}), ("alpha",)
+        lambda m, a: ("NegativeBinomial", {"mu": exp(m), "alpha": a}), ("alpha",), _log
+    ),
+    "gamma": Response(
+        lambda m, a: ("Gamma", {"shape": a, "rate": a / exp(m)}), ("alpha",), _log
     ),
 }
+
+# Responses with a number of trials, by their spelling: that number, of the two columns.
+TRIALS: Mapping[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "p": lambda _, n: n,
+    "prop": lambda _, n: n,
+    "proportion": lambda _, n: n,
+    "cbind": lambda successes, failures: successes + failures,
+}
+WITH_TRIALS = re.compile(rf"({'|'.join(TRIALS)})\(\s*([\w.]+)\s*,\s*([\w.]+)\s*\)")
+OFFSET = re.compile(r"offset\((.*)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +108,13 @@ def formula(
     """The model of a formula, as in lme4, brms and bambi; print its ``graph`` to see it.
 
     ``data`` is a table of pandas or polars, or a dict of columns; ``family`` is "normal",
-    "student" (4 degrees of freedom), "bernoulli" (logit link), "poisson" or "negative binomial"
-    (log links). Variables are ``Intercept``, ``b_x`` for a column ``x`` of the design, ``r_county``
-    for a group with scales ``sd_county`` (or a covariance ``cov_county``), and ``sigma`` or
-    ``alpha``. Their priors are wide for the scale of the data; ``priors={"b_x": gp.Normal(0,
-    sigma=1)}`` has others. Missing entries of the response are drawn, missing predictors are an
-    error. Needs the package formulaic.
+    "student" (4 degrees of freedom), "bernoulli", "binomial" (logit links; the response is
+    p(y, n) or cbind(y, failures)), "poisson", "negative binomial" or "gamma" (log links). A term
+    offset(z) has no coefficient. Variables are ``Intercept``, ``b_x`` for a column ``x`` of the
+    design, ``r_county`` for a group with scales ``sd_county`` (or a covariance ``cov_county``),
+    and ``sigma`` or ``alpha``. Their priors are wide for the scale of the data;
+    ``priors={"b_x": gp.Normal(0, sigma=1)}`` has others. Missing entries of the response are
+    drawn, missing predictors are an error. Needs the package formulaic.
 
     >>> rats = {"weight": [151.0, 199, 246, 145, 199, 249], "day": [8, 15, 22] * 2, "rat": "aaabbb"}
     >>> print(formula("weight ~ day + (1 | rat)", {n: [*v] for n, v in rats.items()}).graph)
@@ -108,17 +133,19 @@ def formula(
         )
     left, common, groups = _parts(text)
     table, response = _table(data), RESPONSES[family]
+    left, *tried = _tried(table, left, family)
     observed = _column(table, left)
     scale = _rounded(np.nanstd(observed)) or 1.0 if response.is_scaled else 1.0
     with Model(coords={ROWS: len(table)}, name=left) as model:
         own = _Priors(dict(priors or {}), set())
-        start = _rounded(np.nanmean(observed)) if response.is_scaled else 0.0
+        start = _rounded(response.start(float(np.nanmean(observed))))
         predictor = _common(table, common, own, start, scale)
         for group in groups:
             predictor = predictor + _group(table, group, own, scale)
         half = _of("HalfStudentT", nu=4, scale=scale)
+        trials = [_data(*named) for named in tried]
         more = [own.declared(n, half) for n in response.more]
-        named, parameters = response.make(predictor, *more)
+        named, parameters = response.make(predictor, *trials, *more)
         missing = np.nan if np.isnan(observed).any() else None
         declared(
             _name(left), _of(named, **parameters), dims_named(ROWS, left), observed, missing
@@ -181,6 +208,29 @@ def _parts(text: str) -> tuple[str, str, list[Grouped]]:
             )
         groups += [Grouped(terms.strip(), g, bar == "|") for g in _nested(group)]
     return sides[0].strip(), " + ".join(common) or "1", groups
+
+
+def _tried(table: Any, left: str, family: str) -> tuple[Any, ...]:
+    """The column of the response, and the name and numbers of its trials where it has these."""
+    found = WITH_TRIALS.fullmatch(left)
+    if (found is not None) != RESPONSES[family].has_trials:
+        told = [n for n, r in RESPONSES.items() if r.has_trials]
+        raise ModelError(
+            f"formula: found the response {left!r} with family={family!r}, expected p(y, n) or "
+            f"cbind(y, failures) for {', '.join(told)}, which counts successes in trials, and one "
+            'column for all others ("bernoulli" for single trials, 0 or 1).'
+        )
+    if found is None:
+        return (left,)
+    spelled, own, other = found.groups()
+    for column in (own, other):
+        if column not in table:
+            known = ", ".join(map(str, table.columns))
+            raise ModelError(f"formula: found no column {column!r} for {left}, only {known}.")
+    numbers = TRIALS[spelled](_column(table, own), _column(table, other))
+    if np.isnan(numbers).any():
+        raise ModelError(f"formula: {left}: numbers of trials are missing; drop these rows.")
+    return own, (f"{_name(own)}.trials" if spelled == "cbind" else _name(other), numbers)
 
 
 def _nested(group: str) -> Iterator[str]:
@@ -249,6 +299,7 @@ def _common(table: Any, terms: str, priors: _Priors, start: float, scale: float)
     intercept, columns have to reach the response from zero.
     """
     total: Tensor | float = 0.0
+    terms, offsets = _offsets(terms)
     columns = _covariates(table, terms)
     has_intercept = any(c.name == INTERCEPT for c in columns)
     reach = WIDE * (scale if has_intercept else np.hypot(scale, start))
@@ -261,7 +312,18 @@ def _common(table: Any, terms: str, priors: _Priors, start: float, scale: float)
         else:
             usual = _of("Normal", mu=0, sigma=_rounded(slopes[column.name]))
             total = total + priors.declared(f"b_{column.name}", usual) * column.values
+    for term in offsets:
+        (column,) = _design(table, f"0 + {term}")
+        total = total + _data(_name(column), _design(table, f"0 + {term}")[column].to_numpy(float))
     return total if isinstance(total, Tensor) else Tensor(sp.S.Zero, current_model("formula"))
+
+
+def _offsets(terms: str) -> tuple[str, list[str]]:
+    """The terms that have coefficients, and those of ``offset(...)``, which have none."""
+    summands = list(_summands(terms))
+    found = [OFFSET.fullmatch(t) for t in summands]
+    left = [t for t, own in zip(summands, found, strict=True) if own is None]
+    return " + ".join(left) or "1", [own.group(1) for own in found if own is not None]
 
 
 def _group(table: Any, group: Grouped, priors: _Priors, scale: float) -> Tensor:

@@ -1,8 +1,8 @@
 """Arrays of the user's, read into NumPy with a mask of known entries, or refused.
 
 Comes in: lists, NumPy (masked) arrays, objects of pandas, polars and xarray. Goes out: float
-or integer arrays with a mask of the entries that are known. Missing is a mask, None, pandas' NA,
-polars' null, or ``missing=``.
+or integer arrays with a mask of the entries that are known. Missing is a mask, None, NA and NaN of
+pandas and xarray, polars' null, or ``missing=``.
 
 >>> model = Model(coords={"day": 3})
 >>> read_values(model, "y", (Dim("day"),), np.ma.masked_equal([1, 2, -9], -9)).known
@@ -11,7 +11,7 @@ array([ True,  True, False])
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, SupportsFloat, TypeVar
 
@@ -85,7 +85,7 @@ def read_values(
         at = first(~np.isfinite(numbers))
         raise ModelError(
             f"{name}: found {numbers[at]} at position {at}; expected finite numbers: mark missing "
-            "entries with a numpy masked array, pandas' NA, or missing=numpy.nan."
+            "entries by missing=numpy.nan, a numpy masked array, None, or as pandas does."
         )
     return Observed(numbers, known)
 
@@ -111,18 +111,19 @@ def in_order(model: Model, what: str, dims: tuple[Dim, ...], values: A) -> A:
 
 
 def entries_and_known(values: GivenArray) -> tuple[np.ndarray, np.ndarray]:
-    """The entries as an array, and which are not masked."""
-    # pandas' nullable types would turn into NaN otherwise, and NaN is not a mark of missing.
-    is_plain = isinstance(getattr(values, "dtype", None), np.dtype) or not hasattr(values, "isna")
-    if (nulls := _of_polars(values)) is not None:
-        array = nulls
-    elif not is_plain and hasattr(values, "to_numpy"):
-        array = values.to_numpy(dtype=object)
-    else:
-        array = np.asarray(values)
-    known = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else True
+    """The entries as an array, and which are known.
+
+    NaN is missing in pandas and xarray, which know no other mark of a missing float. It is a number
+    that is no number in NumPy and polars, which have masks and nulls.
+    """
+    array = _as_objects(values)
+    known = np.ones(array.shape, dtype=bool)
+    if isinstance(values, np.ma.MaskedArray):
+        known = ~np.ma.getmaskarray(values)
+    elif (tell := _teller(values)) is not None:
+        known = ~np.asarray(tell(), dtype=bool)
     if array.dtype != object:
-        return array, np.broadcast_to(known, array.shape)
+        return array, known
     given = [not is_na(v) for v in array.flat]
     known = known & np.array(given, dtype=bool).reshape(array.shape)
     kept = np.array(array[known].tolist())
@@ -131,21 +132,34 @@ def entries_and_known(values: GivenArray) -> tuple[np.ndarray, np.ndarray]:
     return filled, known
 
 
-def _of_polars(values: Any) -> np.ndarray | None:
-    """A column or a table of polars with its nulls, which would turn into NaN otherwise."""
-    if not hasattr(values, "null_count"):
-        return None
-    if hasattr(values, "rows"):
+def _teller(values: Any) -> Callable[[], Any] | None:
+    """The method of an array of pandas or xarray that tells which entries are missing."""
+    told = [getattr(values, name, None) for name in ("isna", "isnull")]
+    return next(filter(callable, told), None)
+
+
+def _as_objects(values: Any) -> np.ndarray:
+    """The entries, as objects where nulls of pandas or polars would turn into NaN."""
+    if hasattr(values, "rows") and hasattr(values, "null_count"):  # (a table of polars)
         rows = values.rows()
         return np.array(rows, dtype=object).reshape(len(rows), len(values.columns))
-    return np.array(values.to_list(), dtype=object) if values.null_count() else None
+    if callable(nulls := getattr(values, "null_count", None)) and nulls():
+        return np.array(values.to_list(), dtype=object)
+    is_plain = isinstance(getattr(values, "dtype", None), np.dtype)
+    if not is_plain and hasattr(values, "isna") and hasattr(values, "to_numpy"):
+        return np.asarray(values.to_numpy(dtype=object))
+    return np.asarray(values)
 
 
 def _missing(name: str, array: np.ndarray, missing: ArrayLike) -> np.ndarray:
     if np.ndim(missing) == 0:
         is_nan = isinstance(missing, (float, np.floating)) and np.isnan(missing)
         return np.isnan(array) if is_nan else np.asarray(array == missing)
-    mask = np.asarray(missing)
+    mask, told = entries_and_known(missing)
+    if not told.all():
+        raise ModelError(
+            f"{name}: missing= is itself missing at position {first(~told)}; expected booleans."
+        )
     if mask.dtype != bool or mask.shape != array.shape:
         raise ModelError(
             f"{name}: missing= is an array of {mask.dtype} and shape {mask.shape}; expected the "

@@ -17,6 +17,8 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.recursions import Recursion
 from gibbsppl.arguments import GivenArray, shown
 from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.language.completeness import first
+from gibbsppl.language.values import entries_and_known
 from gibbsppl.model.alignment import Seen, aligned, check_order, with_axes
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement, Variable
@@ -205,9 +207,9 @@ def _array(variable: Variable, value: GivenArray) -> Array:
             f"new[{variable.name!r}]: it is drawn; only data and indices have new values."
         )
     try:
-        array = np.asarray(value)
+        array, known = entries_and_known(value)
     except (TypeError, ValueError):
-        array = np.empty((), dtype=object)
+        array, known = np.empty((), dtype=object), np.ones((), dtype=bool)
     if array.dtype.kind not in "biuf":
         raise RunError(f"new[{variable.name!r}]: found {shown(value)}, expected numbers.")
     if array.ndim != len(variable.dims):
@@ -216,8 +218,11 @@ def _array(variable: Variable, value: GivenArray) -> Array:
             f"new[{variable.name!r}]: found an array of shape {array.shape}, expected one axis for "
             f"each of its dimensions ({expected})."
         )
-    if not np.isfinite(array).all():
-        raise RunError(f"new[{variable.name!r}]: found values that are no finite numbers.")
+    if not (told := known & np.isfinite(array)).all():
+        raise RunError(
+            f"new[{variable.name!r}]: the entry at position {first(~told)} is missing or not "
+            "finite, expected finite numbers: leave out the positions for which there are none."
+        )
     return array
 
 

@@ -10,24 +10,25 @@ import gibbsppl.language as gp
 
 
 def nan_in_observed():
-    """y: found nan at position (1,); expected finite numbers: mark missing entries with a numpy
-    masked array, pandas' NA, or missing=numpy.nan.
+    """y: found nan at position (1,); expected finite numbers: mark missing entries by
+    missing=numpy.nan, a numpy masked array, None, or as pandas does.
     """
     with gp.Model():
         gp.Normal("y", 0, sigma=1, dims="i", observed=[1.0, float("nan")])
 
 
 def infinity_in_data():
-    """x: found inf at position (1,); expected finite numbers: mark missing entries with a numpy
-    masked array, pandas' NA, or missing=numpy.nan.
+    """x: found inf at position (1,); expected finite numbers: mark missing entries by
+    missing=numpy.nan, a numpy masked array, None, or as pandas does.
     """
     with gp.Model():
         gp.Data("x", [1.0, float("inf")], dims="i")
 
 
 def masked_data():
-    """x: the entry at position (1,) is missing; data must be complete: only observed= arrays of a
-    distribution may have missing entries.
+    """x: the entry at position (1,) is missing; data must be complete: leave these rows out of the
+    table, or draw what is missing: let the array be observed= of a distribution of its own, and use
+    that variable in its place.
     """
     with gp.Model():
         gp.Data("x", np.ma.masked_equal([1.0, -9.0], -9), dims="i")
