@@ -97,7 +97,7 @@ DEPRECATED = {
     *("datetime.utcnow", "datetime.utcfromtimestamp", "locale.getdefaultlocale"),
     *("ast.Num", "ast.Str", "ast.Bytes", "ast.NameConstant", "ast.Ellipsis"),
     *("typing.ByteString", "abc.ByteString", "typing.no_type_check_decorator", "logging.warn"),
-    *("pkgutil.find_loader", "pkgutil.get_loader", "glob.glob0", "glob.glob1", "os.fork"),
+    *("pkgutil.find_loader", "pkgutil.get_loader", "glob.glob0", "glob.glob1"),
     *("sys.last_type", "sys.last_value", "sys.last_traceback", "sqlite3.version"),
     *("locale.resetlocale", "re.template", "unittest.makeSuite", "tempfile.mktemp"),
 }
