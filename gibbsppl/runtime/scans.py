@@ -55,6 +55,8 @@ def _import(name: str, of: Any) -> str:
     """The line that imports what a function calls by a name."""
     if isinstance(of, ModuleType):
         return f"import {of.__name__} as {name}"
+    if isinstance(of, np.ufunc):  # (before NumPy 2.2 these say no module)
+        return f"from numpy import {of.__name__} as {name}"
     return f"from {of.__module__} import {of.__qualname__} as {name}"
 
 
