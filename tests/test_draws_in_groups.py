@@ -144,6 +144,24 @@ def test_arviz_shows_them_by_one_call(whole, plot):
     plt.close("all")
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # (of ArviZ, of few observations)
+def test_packages_of_arviz_1_read_the_groups_as_they_are(whole):
+    """Its base finds dims and labels, its statistics are those of the package."""
+    import arviz_base
+    import arviz_stats
+
+    tree, summary = whole.to_datatree(), whole.summary()
+    again = arviz_base.extract(tree, group="posterior_predictive", var_names="y", combined=False)
+
+    assert again.dims == ("chain", "draw", "school")
+    assert list(again["school"].values) == ["Choate", "Deerfield", "Exeter"]
+    assert float(arviz_stats.ess(tree)["slope"]) == pytest.approx(summary["slope"]["ess_bulk"])
+    assert float(arviz_stats.rhat(tree)["slope"]) == pytest.approx(summary["slope"]["r_hat"])
+    theirs, ours = arviz_stats.loo(tree, var_name="y", reff=1.0), whole.loo("y")
+    noise = stats.norm.isf(LEVEL) * np.linalg.norm(ours.errors["y"])
+    assert abs(theirs.elpd - ours.elpd) < noise
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_arviz_has_loo_of_them(whole):
     theirs = az.loo(whole.to_arviz(), var_name="y", pointwise=True, reff=1.0)

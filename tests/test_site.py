@@ -1,13 +1,11 @@
 """The documentation site: all pages are in it, and it can be built."""
 
-import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import gallery
-import pytest
 
 from gibbsppl.families import FAMILIES
 
@@ -45,8 +43,6 @@ def test_the_gallery_is_what_the_models_are():
         assert sorted(texts_of(kept[name])) == sorted(texts_of(svg)), name
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not importlib.util.find_spec("mkdocs"), reason="needs the extra docs")
 def test_the_site_is_built_without_warnings(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path],
