@@ -138,7 +138,7 @@ def calls_told(
                 # (what went wrong inside of the function has a frame of its own)
                 if caught.__traceback__ is None or caught.__traceback__.tb_next is not None:
                     raise
-                raise error(_misfit(function, caught)) from None
+                raise error(_misfit(function, args, caught)) from None
 
         return called
 
@@ -221,14 +221,20 @@ def is_na(value: object) -> bool:
     return value is None or type(value).__name__ == "NAType"
 
 
-def _misfit(function: Callable[..., object], caught: TypeError) -> str:
-    """The message on arguments that do not fit a function, with the expected signature."""
+def _misfit(function: Callable[..., object], args: tuple[object, ...], caught: TypeError) -> str:
+    """The message on arguments that do not fit a function, with the expected signature.
+
+    A method is that of the class of its object, wherever it is written down.
+    """
     taken = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
     bare = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in taken])
     unknown = re.search(r"unexpected keyword argument '(\w+)'", str(caught))
     names = [p.name for p in taken]
     meant = hint(unknown.group(1), "argument", names) if unknown else ""
-    said = str(caught).replace(".__init__()", "()")
+    said = str(caught)
+    if "." in function.__qualname__ and args:
+        said = said.replace(function.__qualname__, f"{type(args[0]).__name__}.{function.__name__}")
+    said = said.replace(".__init__()", "()")
     return f"{said}; expected {bare}.{meant}"
 
 
