@@ -269,7 +269,8 @@ def interrupted_after(sweeps, chains, *, stops="signal.raise_signal(signal.SIGIN
 
 
 def test_ctrl_c_keeps_what_every_chain_has_drawn_and_says_so(capsys):
-    result = interrupted_after([100_000], chains=2)
+    # (however long the turns of the chains are: one alone has 300,000 draws at most)
+    result = interrupted_after([400_000], chains=2)
 
     (chains, draws), wanted = result.values["a"].shape, 300_000
     assert (chains, 0 < draws < wanted) == (2, True)
