@@ -8,6 +8,7 @@ import gibbsppl as gp
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Array, Dim, InverseEntry, Over
 from gibbsppl.model.operations import is_positive_definite
+from gibbsppl.pieces.definite import holds_definite
 from gibbsppl.rewrites.definite import FORM, forms_named
 
 K, I = Dim("k"), Dim("i")
@@ -77,3 +78,14 @@ def test_a_table_that_is_not_square_is_not_definite():
 
     assert not is_positive_definite(np.ones((4, 2, 3))).any()
     assert gp.compile(model).verify().proved
+
+
+def test_what_is_seen_of_a_matrix_says_nothing_of_what_is_drawn():
+    """Planted: the values seen, with placeholders beside them, are those of a definite matrix."""
+    seen = np.ma.masked_array(np.eye(2) * 2, [[0, 0], [0, 1]])
+    with gp.Model(coords={"k": 2}) as model:
+        gp.Normal("A", 1, sigma=1, dims=("k", "k'"), observed=seen)
+        gp.Data("B", np.eye(2), dims=("k", "k'"))
+    placed = {"A": np.eye(2), "B": np.eye(2)}
+
+    assert [holds_definite(model.graph, placed, n) for n in "AB"] == [False, True]

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Self
 
-import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, leaves_of
@@ -28,7 +27,7 @@ from gibbsppl.derive.readings import jacobian_pieces, transformed
 from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Statement
-from gibbsppl.model.operations import is_positive_definite
+from gibbsppl.pieces.definite import holds_definite
 from gibbsppl.pieces.dependence import is_separable
 from gibbsppl.pieces.elements import element_pieces
 from gibbsppl.pieces.split import Piece
@@ -92,9 +91,7 @@ def _definite(graph: Graph, pieces: Iterable[Piece], data: Values) -> frozenset[
     """The names of the arrays in pieces that hold positive definite matrices alone."""
     every = (e for p in pieces for e in (p.coefficient, p.statistic))
     read = {leaf.array.name for e in every for leaf in leaves_of(e) if len(leaf.indices) > 1}
-    known = {n for n in read & data.keys() if _are_definite(np.asarray(data[n]))}
-    latent = {n: [s.support.kind for s in graph.statements_of(n)] for n in read - data.keys()}
-    return frozenset(known | {n for n, kinds in latent.items() if {*kinds} == {"spd"}})
+    return frozenset(n for n in read if holds_definite(graph, data, n))
 
 
 def _bounds(graph: Graph, data: Values, definite: frozenset[str]) -> Bounds:
@@ -107,12 +104,6 @@ def _is_diagonal(leaf: Leaf, definite: frozenset[str]) -> bool:
     return leaf.array.name in definite and leaf.indices[-1] == leaf.indices[-2]
 
 
-def _are_definite(matrices: Any) -> bool:
-    """Whether an array of data has square matrices along its last axes, all positive definite."""
-    is_square = matrices.ndim > 1 and matrices.shape[-1] == matrices.shape[-2]
-    return is_square and bool(np.all(is_positive_definite(matrices.astype(float))))
-
-
 def _certificate(
     pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds, definite: frozenset[str]
 ) -> Certificate | None:
@@ -122,7 +113,10 @@ def _certificate(
     own = bounds(place)
     if found is not None or own is None or own[0] < 0 or tuple(own) == (0, sp.oo):
         return found
-    above: Bounds = lambda x: (0, sp.oo) if x.array.name == name else bounds(x)  # noqa: E731
+
+    def above(leaf: Leaf) -> Any:
+        return (0, sp.oo) if leaf.array.name == name else bounds(leaf)
+
     return log_concave(pieces, (name,), above, definite)
 
 

@@ -32,7 +32,7 @@ _ROWS = (
     ChoiceRule(
         "share", 0.5,
         "such a share of the candidates has to agree, the one that nothing is moved in among them",
-        "Growth curves in which all may be explained as noise, local levels, a Student t: a sixth "
+        "Growth curves in which all may be explained as noise, a Student t: a sixth "
         "to a third agreed, and a second round bought 2 to 20 units. Without the share, 12 units "
         "of a negative binomial were not found.",
     ),

@@ -12,7 +12,8 @@ polynomials of choices within sums.
 
 Of pieces are then asked: `limits` (logs of indicators are bounds of the target's support),
 `dependence` (which elements of the target depend on one another), `elements` (the pieces about one
-element given the others), `vanishing` (what is exactly zero, whatever the log beside it).
+element given the others), `vanishing` (what is exactly zero, whatever the log beside it); of
+arrays, whether they hold `definite` matrices.
 
 Potentials that are `corrections` are left out where a log density is simpler without them.
 """

@@ -288,10 +288,10 @@ def rate_of_scale(
     block = normal_block(graph, quadratic, values)
     if block is None:
         return None
-    unit: Any = evaluate(location_and_scale(group)[1], group.over, values, graph.sizes)
+    scale: Any = evaluate(location_and_scale(group)[1], group.over, values, graph.sizes)
     whole = np.ones(block.numbers[name].shape)
     where = slices_of(region_of(graph, group))
-    every = np.broadcast_to(unit, tuple(map(len, group.over)))
+    every = np.broadcast_to(scale, tuple(map(len, group.over)))
     whole[where] = np.reshape(every, whole[where].shape)
     unit = block.as_vector({name: whole})
     # (how much better the elements are known given the data, in units of their prior)

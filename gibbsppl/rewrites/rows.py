@@ -38,7 +38,7 @@ from gibbsppl.analysis.bounds import NONNEGATIVE, Bounds, Sign, known_bounds, si
 from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement, Variable
-from gibbsppl.model.operations import is_positive_definite
+from gibbsppl.pieces.definite import holds_definite
 from gibbsppl.pieces.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
 from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.rewrites.definite import forms_named
@@ -46,10 +46,6 @@ from gibbsppl.rewrites.terms import Head, Term, terms_in
 
 # Each rule looks at the same log densities.
 MOST_READINGS = 256
-
-
-def _are_definite(data: Values, name: str) -> bool:
-    return bool(np.all(is_positive_definite(np.asarray(data[name], dtype=float))))
 
 
 def _is_positive(
@@ -105,11 +101,7 @@ class Facts:
 
     def _is_definite(self, leaf: Leaf) -> bool:
         """Whether the elements of an array are positive definite matrices along its last axes."""
-        name = leaf.array.name
-        if name in self.data and self.is_data(leaf):
-            return answer(self.data, _are_definite, name)
-        supports = [s.support for s in self.graph.statements_of(name)]
-        return bool(supports) and all(s.kind == "spd" for s in supports)
+        return holds_definite(self.graph, self.data, leaf.array.name)
 
     def is_positive_where(self, expr: Expr, where: Expr, over: tuple[Range, ...]) -> bool:
         """Whether an expression is above zero wherever another one, if it is data, is not zero.
