@@ -13,6 +13,7 @@ from gibbsppl.runtime.factors import sparse_of
 from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.joint_tables import pencil_tables, tables_of
 from gibbsppl.runtime.loops import joint as kernels
+from gibbsppl.runtime.loops import normal_parts
 from gibbsppl.runtime.loops import sparse as sparse_kernels
 from gibbsppl.runtime.pencils import Pencil
 
@@ -268,6 +269,13 @@ def test_draws_of_pencils_equal_those_of_whole_arrays(case):
     expected = joint.flat(pencil.draw(theirs, {}, (linear, list(scales))))
     np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-11)
     assert ours.random() == theirs.random()
+
+    mean, noise = np.empty(joint.size), np.empty(joint.size)
+    again, given = np.random.default_rng(7), (joint.flat(linear), np.array(scales))
+    normal_parts.pencil_apart(again, *given, *pencil_tables(pencil), mean, noise)
+    np.testing.assert_allclose(mean + noise, out, rtol=1e-9, atol=1e-11)
+    known = pencil.normal(np.random.default_rng(7), {}, (linear, list(scales)))
+    np.testing.assert_allclose((mean, noise), known, rtol=1e-9, atol=1e-11)
 
 
 def test_pencils_use_factors_where_elements_are_far_apart():

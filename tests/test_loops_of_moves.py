@@ -422,12 +422,12 @@ PLANTED = {
         lambda spans: lowered.total([lowered.Position(s.dim) for s in spans]),
         pieces, {}, {},
     ),
-    "a normal part of the other sign": (
-        ellipses, "negative", lambda value: value, lambda: elliptical_model("process"),
+    "what is tried is not looked at": (
+        ellipses, "put_values", lambda *_: None, lambda: elliptical_model("process"),
         {"x": gp.EllipticalSlice()}, {},
     ),
-    "a normal part of other elements": (
-        ellipses, "_of_element", lambda *_: (lowered.ZERO, lowered.ZERO),
+    "coefficients of nothing": (
+        ellipses, "coefficients_of", lambda w, step: (lowered.ZERO,) * len(step.parameters),
         lambda: elliptical_model("effects"), {"x": gp.EllipticalSlice()}, {},
     ),
     "units in order": (units, "_drawn", always_in_order, groups, {}, {"scan": "random"}),

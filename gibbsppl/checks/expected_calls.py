@@ -349,7 +349,7 @@ EXPECTED: Mapping[str, Callable[[Call, str, Argument], bool]] = {
     "log_weights": _weights,
     "at_once": _at_once,
     "log_transitions": _transitions,
-    "log_density": _density,
+    **dict.fromkeys(("log_density", "split"), _density),
     "at": _index,
     "name": _name,
     "axis": _axis,

@@ -73,11 +73,49 @@ def gap_of_pencil(
     diagonal = joint.placed(nothing, found)
     change = _change(rng, joint.drawn, diagonal)
     d = joint.flat(change)[joint.order].reshape(precision.shape[:2])
-    half = (d[:, None, :] @ precision @ d[:, :, None]).sum() / 2
+    length = float((d[:, None, :] @ precision @ d[:, :, None]).sum())
+    return _gap_of_square(mean, change, length, values, terms)
+
+
+def gap_of_normal(
+    rng: np.random.Generator,
+    step: Step,
+    constants: Values,
+    given: Given,
+    values: Values,
+    terms: Terms,
+) -> tuple[float, float]:
+    """How far a log density is from that of a normal draw of these elements, not up to a scale.
+
+    As `gap_of_pencil`; infinitely far if no draw of a program is of the elements of the step.
+    """
+    drawn = to_be_drawn(step, values, terms.sizes)
+    every = (c.joint if isinstance(c, Pencil) else c for c in constants.values())
+    own = (j for j in every if isinstance(j, Joint) and j.arrays == step.variables)
+    joint = next((j for j in own if np.array_equal(j.drawn[j.arrays[0]], drawn[j.arrays[0]])), None)
+    if joint is None:
+        return np.inf, 0.0
+    pencils = (c for c in constants.values() if isinstance(c, Pencil) and c.joint is joint)
+    for pencil in pencils:
+        return gap_of_pencil(rng, pencil, given, values, terms)
+    try:
+        mean = joint.mean(values, given)
+    except np.linalg.LinAlgError:
+        return 0.0, 0.0
+    squares = {n: np.broadcast_to(given[0][n][1], free.shape) for n, free in drawn.items()}
+    change = _change(rng, drawn, {n: -2 * v for n, v in squares.items()})
+    length = joint.distance(given, joint.flat(change))
+    return _gap_of_square(mean, change, length, values, terms)
+
+
+def _gap_of_square(
+    mean: Values, change: Values, length: float, values: Values, terms: Terms
+) -> tuple[float, float]:
+    """How far a log density is from falling by half of a squared length on both sides of a mean."""
     there = _along(values, mean, change, (1.0, 0.0, -1.0))
     up, at, down = map(terms.at, there)
-    gap = max(float(abs(side.sum() - at.sum() + half)) for side in (up, down))
-    return gap, terms.size_behind(gap, size_of(up, at, down) + float(half), there)
+    gap = max(float(abs(side.sum() - at.sum() + length / 2)) for side in (up, down))
+    return gap, terms.size_behind(gap, size_of(up, at, down) + length / 2, there)
 
 
 def _change(

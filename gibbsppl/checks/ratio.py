@@ -25,7 +25,7 @@ from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.checks.edges import are_edges
 from gibbsppl.checks.elements_by_call import calls_of, draws_each_once, gap_of_calls, of_statement
-from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
+from gibbsppl.checks.joint import gap_of_joint, gap_of_normal, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
 from gibbsppl.checks.terms import Given, Terms, keeps_digits, size_of
@@ -141,6 +141,11 @@ class _Check:
         found += self._by_colour(rng)
         if step.is_joint:
             found += self._about_the_mean(rng, step)
+        if step.reference is not None and step.of_reference is not None:
+            terms = Terms(step.of_reference.factors, self.graph.sizes)
+            own = step.reference, self.constants, self.given[-1], self.values, terms
+            gap, size = gap_of_normal(rng, *own)
+            found.append((gap, RELATIVE_TOLERANCE * size))
         if step.bounds:
             found.append((0.0 if self._has_its_edges(rng, step) else np.inf, 0.0))
         if step.is_move and step.statement.support == POSITIVE:

@@ -28,10 +28,11 @@ from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.parameters import NaturalParameter
 
 
-def log_density(module: Module, step: DensityDraw) -> str:
+def log_density(module: Module, step: DensityDraw, called: str = "", more: str = "") -> str:
     """The function that returns the log density of a step's variable.
 
-    Two writers: what does not depend on the variable is computed in the ``outer`` function, once
+    ``called`` is its name, if not that of the step's conditional, and ``more`` is said of it. Two
+    writers: what does not depend on the variable is computed in the ``outer`` function, once
     for a move; the ``inner`` one is called at each proposal.
     """
     statement, place = step.statement, step.place
@@ -60,11 +61,11 @@ def log_density(module: Module, step: DensityDraw) -> str:
     outer.data_read += inner.data_read
     outer.constants |= inner.constants
     outer.held.done += inner.held.done
-    doc = f"{statement.target} | rest: its log density up to a constant, as a function."
+    doc = f"{statement.target} | rest: its log density{more} up to a constant, as a function."
     if step.change is not None:
         new = PLAIN.text(step.change.forward(statement.target))
         doc = doc.removesuffix(".") + f" of {place} = {new}."
-    return module.function(module.functions[step.name], doc, outer, body)
+    return module.function(called or module.functions[step.name], doc, outer, body)
 
 
 def axes_of(module: Module, step: DensityDraw) -> tuple[Dim, ...]:

@@ -86,9 +86,10 @@ def lines_by_step(schedule: Schedule) -> dict[str, list[str]]:
     found = {}
     for step in schedule.steps:
         own = module.functions[step.name]
-        drawing = step.drawing_function(module) or drawn_by.get(step.name, "")
+        interwoven_by = [drawn_by[step.name]] if step.name in drawn_by else []
+        drawing = step.drawing_functions(module) or interwoven_by
         where, drawn = drawn_where(module, step)
-        first = [*functions[drawing], ""] if drawing else []
+        first = [line for name in drawing for line in (*functions[name], "")]
         found[step.name] = [*first, *functions[own], "", f"# in {where}(rng, s, c):", *drawn]
     return found
 

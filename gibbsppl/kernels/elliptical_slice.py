@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.notation import Notation, signed_sum
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.arguments import methods_told
 from gibbsppl.code.elements import moved
-from gibbsppl.code.joint import joint_coefficients, joint_name
+from gibbsppl.code.joint import joint_coefficients, joint_name, pencil_name, scaled_name
+from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
+from gibbsppl.code.moves import log_density
+from gibbsppl.derive.conditionals import move_density
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
+from gibbsppl.explain.derivation import Derivation
 from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.kernels.move import Move
+from gibbsppl.model.density import log_terms
+from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.steps import Formula, Step
 
 if TYPE_CHECKING:
     from gibbsppl.code.lowering.workshop import Workshop
@@ -48,6 +59,8 @@ class EllipticalSlice(Kernel):
     """
 
     by_log_density = True
+    colours = False
+    takes_all = True
 
     def __str__(self) -> str:
         return "elliptical slice"
@@ -65,73 +78,147 @@ class EllipticalSlice(Kernel):
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside(EllipticalSlice):
+    """The kernel where nobody has asked for it, beside the default draws."""
+
+    is_beside = True
+
+
 def ellipse_beside(asked: Asked) -> Step | None:
     """A move of all elements besides the default draw of each, if their normal part ties them.
 
-    None if it does not, or if there is none that can be factorised.
+    None where there is no such part, or it ties none.
     """
-    why = "each element is tied to each by the prior, and is also drawn by itself, one by one"
-    found = _along_reference(EllipticalSlice(), replace(asked, reason=why), is_beside=True)
-    if found is None:
+    found = _along_reference(_Beside(), asked)
+    if found is None or not found.reference.pairs:
         return None
-    own = found.asked
-    assert isinstance(own, EllipseMove)
-    name = f"{asked.derived.statement.name} by {own}"
-    return found.with_fields(called=name) if own.reference.pairs else None
+    return found.with_fields(called=f"{asked.derived.statement.name} by {found.kernel}")
 
 
-def _along_reference(kernel: Kernel, asked: Asked, *, is_beside: bool = False) -> Step | None:
+def _along_reference(kernel: EllipticalSlice, asked: Asked) -> EllipticalMove | None:
     """The move along ellipses of the normal part; None if none can be factorised."""
     graph, block = _quadratic_part(asked)
     reference = None if block is None else joint_draw(graph, block, asked.data, by_rows=False)
     if not isinstance(reference, JointDraw):
         return None
-    called = f"{asked.derived.statement.name}, its reference"
-    by = EllipseMove(replace(reference, called=called), graph, is_beside)
-    return asked.move(kernel, by=by)
+    called = f"{asked.derived.statement.name}, its normal part"
+    beside = replace(asked.graph, statements=_others(asked.graph, graph.statements))
+    reason = asked.refusal(kernel)[0].reason
+    rest, _ = move_density(beside, asked.derived.statement, asked.data, reason)
+    step = asked.make(rest)
+    own = {f: getattr(step, f) for f in ("conditional", "parameters", "terms", "region", "colours")}
+    part = replace(reference, called=called)
+    return EllipticalMove(
+        **own, kernel=str(kernel), asked=kernel, reference=part, of_reference=graph
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class EllipseMove(Kernel):
-    """Elliptical slice sampling in one step, with the normal part of its log density."""
+def _others(graph: Graph, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    return tuple(s for s in graph.statements if s not in statements)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EllipticalMove(Move):
+    """A move along an ellipse: of a draw of the normal part, to where all else allows.
+
+    ``reference`` is the draw of the normal part, in a graph of its factors alone; the conditional
+    has the pieces of all other factors.
+    """
 
     reference: JointDraw
-    graph: Graph
-    is_beside: bool = False
-    colours = False
-    takes_all = True
+    of_reference: Graph
 
-    def __str__(self) -> str:
-        return "elliptical slice"
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """All that the normal part reads, and the rest of the log density."""
+        yield from self.reference.expressions(graph)
+        yield from Move.expressions(self, graph)
 
-    def functions(self, module: Module, step: Move) -> list[str]:
-        """The function of the coefficients of the normal part."""
-        return [joint_coefficients(self._module(module, step), self.reference)]
+    # Generated code
 
-    def lines(self, module: Module, step: Move, call: str, bounds: str) -> list[str]:  # noqa: ARG002
+    def given_rest(self, module: Module) -> str:
+        """The function of the log density besides the normal part, and of that part."""
+        name, (rest, given) = module.functions[self.name], self.drawing_functions(module)
+        told = f"{self.statement.target} | rest: its log density besides a normal part, and that."
+        lines = [
+            f"def {name}(s, c):",
+            f'{INDENT}"""{told}"""',
+            f"{INDENT}return {rest}(s, c), {given}(s, c)",
+        ]
+        return "\n".join(lines)
+
+    def drawing_functions(self, module: Module) -> tuple[str, ...]:
+        """The functions of the log density besides the normal part, and of that part."""
+        own = self._with_reference(module)
+        is_fixed = self.reference.pencil is not None
+        given = scaled_name(own, self.reference) if is_fixed else own.functions[self.reference.name]
+        return module.function_of(self, "others"), given
+
+    def functions(self, module: Module) -> list[str]:
+        """The functions of the log density besides the normal part, and of that part."""
+        own, (name, _) = self._with_reference(module), self.drawing_functions(module)
+        rest = log_density(module, self, name, " besides a normal part,")
+        if self.reference.pencil is None:
+            return [rest, joint_coefficients(own, self.reference)]
+        return [rest, *self.reference.functions(own)]
+
+    def lines(self, module: Module) -> list[str]:
         """The call of the runtime, with the normal part."""
-        own = self._module(module, step)
-        joint, given = joint_name(own, self.reference), own.functions[self.reference.name]
-        (name,) = step.variables
-        arguments = f's, "{name}", {call}, c["{joint}"], {given}(s, c)'
-        return moved(f's["{name}"]', "elliptical_slice", arguments)
+        own, (name,) = self._with_reference(module), self.variables
+        pencil = self.reference.pencil
+        if pencil is None:
+            normal = joint_name(own, self.reference)
+        else:
+            normal = pencil_name(own, self.reference, pencil)
+        given = f"{module.functions[self.name]}(s, c)"
+        return moved(f's["{name}"]', "elliptical_slice", f's, "{name}", {given}, c["{normal}"]')
 
-    def lower(self, workshop: Workshop, step: Move) -> None:
+    def lower(self, workshop: Workshop) -> None:
         """The move of one vector, or of each of independent elements."""
         from gibbsppl.code.lowering.elliptical import lower_ellipse  # noqa: PLC0415  (if compiled)
 
-        lower_ellipse(workshop, step, self.reference)
+        lower_ellipse(workshop, self, self.reference)
 
-    def _module(self, module: Module, step: Move) -> Module:
+    def _with_reference(self, module: Module) -> Module:
         """The module with the normal part as one more step."""
         schedule = module.schedule
-        steps, graphs = (*schedule.steps, self.reference), (*schedule.graphs, self.graph)
-        own = module.function_of(step, "reference")
+        steps = (*schedule.steps, self.reference)
+        graphs = (*schedule.graphs, self.of_reference)
+        own = module.function_of(self, "reference")
         return replace(
             module,
             schedule=replace(schedule, steps=steps, graphs=graphs),
             functions={**module.functions, self.reference.name: own},
         )
+
+    # The log density
+
+    def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
+        """The factors of the normal part, and the rest of the log density.
+
+        (That the normal part is drawn from is compared by itself, as `reference`.)
+        """
+        found = log_terms(self.of_reference, values)
+        rest = Move.log_terms(self, given[0], values, sizes, drawn)
+        return np.concatenate([*map(np.ravel, found.values()), rest])
+
+    # Words
+
+    def formula(self, notation: Notation) -> Formula:
+        """The log density: the normal part, and the rest."""
+        head, (quadratic,), tail = self.reference.formula(notation)
+        _, (rest,), _ = Move.formula(self, notation)
+        return head, [signed_sum([quadratic, rest])], tail
+
+    def collected(self, derivation: Derivation) -> list[str]:
+        """Every piece of the normal part, and of the rest."""
+        own = self.reference.collected(derivation)
+        return [*own, "and, which is no part of the normal one:", *Move.collected(self, derivation)]
+
+    def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
+        """The family of the normal part, and the log density besides it."""
+        ((_, told),) = self.reference.recognised(derivation)
+        return [("The normal part", told), *Move.recognised(self, derivation)]
 
 
 def _quadratic_part(asked: Asked) -> tuple[Graph, Quadratic | None]:

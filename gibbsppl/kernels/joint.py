@@ -151,9 +151,9 @@ class JointDraw(QuadraticDraw):
         del taken
         lower_mean(workshop, self)
 
-    def drawing_function(self, module: Module) -> str:
+    def drawing_functions(self, module: Module) -> tuple[str, ...]:
         """The function of what a pencil is drawn from."""
-        return "" if self.pencil is None else scaled_name(module, self)
+        return () if self.pencil is None else (scaled_name(module, self),)
 
     def in_row(self, module: Module) -> dict[str, str]:
         """The function of what a pencil is drawn from."""

@@ -183,10 +183,10 @@ class ScanDraw(LabelDraw):
         names, shape = [m.name for m in taken.moments], module.shape(self.statement)
         return shares_lines(_exact_call(module, self), shape, names, is_each=False)
 
-    def drawing_function(self, module: Module) -> str:
+    def drawing_functions(self, module: Module) -> tuple[str, ...]:
         """The function of the loops, or of the log weights that all labels are drawn from."""
         is_own = self.increments or self.at_once is not None
-        return _scan_name(module, self) if is_own else ""
+        return (_scan_name(module, self),) if is_own else ()
 
     def in_row(self, module: Module) -> dict[str, str]:
         """The recomputing function of arrays kept from sweep to sweep."""

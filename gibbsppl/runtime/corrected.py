@@ -50,7 +50,7 @@ def corrected_draw(
     coefficients, log_ratio = given
     now = {n: s[n] for n in joint.arrays}
     before = log_ratio(now)
-    mean, noise, _ = joint.normal(rng, s, coefficients)
+    mean, noise = joint.normal(rng, s, coefficients)
     angle = turned_by(rng.random())
     turned = mean + (joint.flat(s) - mean) * math.cos(angle) + noise * math.sin(angle)
     tried = joint.placed(s, turned)

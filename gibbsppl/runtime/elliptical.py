@@ -13,6 +13,7 @@ import numpy as np
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.joint import Given, Joint
+from gibbsppl.runtime.pencils import Pencil, Scaled
 from gibbsppl.runtime.types import Floats, Generator, LogDensity, Numbers, State
 
 # An arc that is left after so many cuts holds the current value alone.
@@ -24,23 +25,25 @@ def elliptical_slice(
     rng: Generator,
     s: State,
     name: str,
-    log_density: LogDensity,
-    joint: Joint,
-    given: Given,
+    split: tuple[LogDensity, Given | Scaled],
+    normal: Joint | Pencil,
 ) -> Numbers:
     """The array of that name in a state, moved along an ellipse about the mean of its normal part.
 
-    ``joint`` with its coefficients ``given`` is that part. Where its elements are independent, and
-    ``log_density`` is of each element, each moves along an ellipse of its own.
+    ``normal`` is that part; ``split`` has the log density without it, and its coefficients. Where
+    the elements of the normal part are independent, and the log density is of each element, each
+    moves along an ellipse of its own.
     """
-    mean, noise, normal = joint.normal(rng, s, given)
+    log_density, given = split
+    joint = normal if isinstance(normal, Joint) else normal.joint
+    mean, noise = normal.normal(rng, s, given)  # type: ignore[arg-type]  # (those of its kind)
     now = joint.flat({name: s[name]})
     apart = not joint.pairs and np.shape(log_density(s[name])) == joint.shapes[name]
 
     def rest(x: Floats) -> Floats:
         """The log density besides the normal one."""
         found = np.asarray(log_density(joint.placed(s, x)[name]), dtype=float)
-        return joint.flat({name: found}) - normal(x) if apart else found.sum() - normal(x).sum()
+        return joint.flat({name: found}) if apart else found.sum()
 
     return joint.placed(s, along_ellipses(rng, now, mean, noise, rest, apart=apart))[name]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -223,25 +223,12 @@ class Joint:
         linear, filled = self.assembled(state, given)
         return self.placed(state, self._solved(filled, linear[:, None])[:, 0])
 
-    def normal(
-        self, rng: Generator, state: State, given: Given
-    ) -> tuple[Floats, Floats, Callable[[Floats], Floats]]:
-        """The mean of the elements drawn, a draw less the mean, and the log density.
-
-        The log density is a function of all elements drawn, up to a constant, with one term for
-        each element; the product of a pair is part of the term of one of the two.
-        """
+    def normal(self, rng: Generator, state: State, given: Given) -> tuple[Floats, Floats]:
+        """The mean of the elements drawn, and a draw less the mean."""
         linear, filled = self.assembled(state, given)
-        coefficients = self.coefficients(given)
-        sources, i, j = self.entries
         both = np.stack([linear, np.zeros(self.size)], axis=1)
         solved = self._solved(filled, both, rng.standard_normal(self.size))
-
-        def log_density(x: Floats) -> Floats:
-            products = coefficients[sources] * x[i] * x[j]
-            return linear * x + np.bincount(i, products, self.size)
-
-        return solved[:, 0] - solved[:, 1], solved[:, 1], log_density
+        return solved[:, 0] - solved[:, 1], solved[:, 1]
 
     def distance(self, given: Given, x: Floats) -> float:
         """The squared length of a vector of the elements drawn, in units of the precision."""

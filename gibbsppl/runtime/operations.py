@@ -316,6 +316,7 @@ KERNELS: Mapping[str, Kernel] = {
     "averaged_sparse": Kernel(_averaged(_sparse)),
     "joint_by_rows": Kernel(_by_rows),
     "pencil": Kernel(_pencil),
+    "pencil_apart": Kernel(lambda *given: _pencil(*given) * 2),
     # along a line of entries that are tied, of units of a scan
     **{f"{line}_{what}": _each(2) for line in ("shared_out", "exchanged", "turned", "sheared")
        for what in ("ends", "at", "slope")},

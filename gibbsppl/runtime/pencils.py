@@ -72,17 +72,24 @@ class Pencil:
         """The arrays, all of them drawn."""
         diagonal = self.scaled(given[1])
         z = rng.standard_normal(diagonal.size).reshape(diagonal.shape)
-        return self._solved(state, given, diagonal, z)
+        return self.joint.placed(state, self._solved(given, diagonal, z))
 
     def mean(self, state: State, given: Scaled) -> dict[str, Numbers]:
         """The arrays at their means."""
         diagonal = self.scaled(given[1])
-        return self._solved(state, given, diagonal, np.zeros(diagonal.shape))
+        return self.joint.placed(state, self._solved(given, diagonal, np.zeros(diagonal.shape)))
 
-    def _solved(
-        self, state: State, given: Scaled, diagonal: Floats, z: Floats
-    ) -> dict[str, Numbers]:
-        """The arrays, as far from their means as standard normals say."""
+    def normal(self, rng: Generator, state: State, given: Scaled) -> tuple[Floats, Floats]:
+        """The mean of the elements drawn, and a draw less the mean."""
+        del state
+        diagonal = self.scaled(given[1])
+        z = rng.standard_normal(diagonal.size).reshape(diagonal.shape)
+        nothing: Scaled = dict.fromkeys(given[0], 0.0), given[1]
+        mean = self._solved(given, diagonal, np.zeros(diagonal.shape))
+        return mean, self._solved(nothing, diagonal, z)
+
+    def _solved(self, given: Scaled, diagonal: Floats, z: Floats) -> Floats:
+        """The elements drawn, as far from their means as standard normals say."""
         joint, rows = self.joint, self.rows
         assert rows is not None
         right = joint.flat(given[0])
@@ -91,13 +98,13 @@ class Pencil:
         if factor is not None:
             half = np.linalg.solve(factor, right.reshape(*diagonal.shape, 1)) + z[..., None]
             whole: Floats = np.linalg.solve(factor.swapaxes(1, 2), half)
-            return joint.placed(state, self._back(whole))
+            return self._back(whole)
         noise = z * np.sqrt(diagonal)
         if len(rows) == 1:  # (stacks of one matrix cost more than a matrix)
-            found = ((rows[0] @ right + noise) / diagonal) @ rows[0]
-            return joint.placed(state, found[0] if joint.in_order else self._back(found))
+            found: Floats = ((rows[0] @ right + noise) / diagonal) @ rows[0]
+            return found[0] if joint.in_order else self._back(found)
         along = ((rows @ right.reshape(*diagonal.shape, 1))[..., 0] + noise) / diagonal
-        return joint.placed(state, self._back(along[:, None, :] @ rows))
+        return self._back(along[:, None, :] @ rows)
 
     def _sum(self, scales: Sequence[Numbers]) -> Floats:
         total: Floats = sum(float(s) * m for s, m in zip(scales, self.matrices, strict=True))  # type: ignore[assignment]  # not the 0 of no terms

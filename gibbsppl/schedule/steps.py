@@ -82,6 +82,9 @@ class Step:
     last: tuple[str, ...] = ()
     # The call of the runtime returns all arrays that are drawn, by name.
     returns_arrays = False
+    # The draw of a part of the log density that a move goes by, and the graph of its factors.
+    reference: Step | None = None
+    of_reference: Graph | None = None
     # A sweep calls the function of the conditional, given all else, before the draw.
     calls_given_rest = True
     # Modules of Python that its generated code needs.
@@ -244,10 +247,10 @@ class Step:
         """The lines of a sweep that carry out the step."""
         raise NotImplementedError
 
-    def drawing_function(self, module: Any) -> str:
-        """The name of the function that a draw calls, where that is not its conditional's."""
+    def drawing_functions(self, module: Any) -> tuple[str, ...]:
+        """The names of functions that a draw calls, besides that of its conditional."""
         del module
-        return ""
+        return ()
 
     def in_row(self, module: Any) -> dict[str, str]:
         """The further entries of the step in the table of steps (`gibbsppl.runtime.Step`)."""

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 import numpy as np
 
 from gibbsppl.code.arrays.expressions import (
-    TWO,
     ZERO,
-    Apply,
     Element,
     Expr,
     Position,
     Reduce,
     Span,
     mapped,
-    negative,
-    product,
-    total,
 )
 from gibbsppl.code.arrays.statements import Argument, Density, Draw, Let, Store
 from gibbsppl.code.lowering.densities import (
@@ -29,11 +23,16 @@ from gibbsppl.code.lowering.densities import (
     density_of_all,
 )
 from gibbsppl.code.lowering.draws import local_for
-from gibbsppl.code.lowering.joint import own_dims, put_values, slots_of, with_coefficients
+from gibbsppl.code.lowering.joint import (
+    own_dims,
+    put_values,
+    slots_of,
+    with_coefficients,
+    with_scales,
+)
 from gibbsppl.code.lowering.maintained import with_maintained
-from gibbsppl.code.lowering.parameters import parameter
 from gibbsppl.code.lowering.selections import selection
-from gibbsppl.code.lowering.workshop import Workshop, positions
+from gibbsppl.code.lowering.workshop import Workshop
 from gibbsppl.pieces.dependence import bounds_of, region_of
 from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.joint_tables import Drawn, tables_of
@@ -48,45 +47,38 @@ def lower_ellipse(w: Workshop, step: DensityDraw, reference: QuadraticDraw) -> N
     span = w.own_dim(f"{own.name}_moved", joint.size)
     mean, noise = (local_for(w, f"{own.name}_{n}", (span,), "float") for n in PARTS)
     with with_maintained(w, reference.kept), w.with_dims(own_dims(reference)):
-        given = with_coefficients(w, reference, joint, tables)
-        w.add(Draw((mean, noise), f"{tables.kernel}_apart", given, own=(span,)))
-        if not step.conditional.elements and not joint.pairs:
-            _apart(w, step, reference, joint, (mean.array, noise.array))
-            return
-        tried = local_for(w, f"{own.name}_tried", (span,), "float")
-        part = _quadratic(w, reference)
-        now = w.fresh(f"{own.name}_before")
-        w.add(Let(now, (span,), _element(w, own, joint, span)))
-        before = Element(now, (Position(span.dim),))
-        vectors = tuple(Argument(e, (span,), as_is=True) for e in (before, mean, noise))
-        density = _rest(w, step, joint, own, tried.array, part)
+        if reference.pencil is None:
+            given = with_coefficients(w, reference, joint, tables)
+            w.add(Draw((mean, noise), f"{tables.kernel}_apart", given, own=(span,)))
+        else:
+            given = with_scales(w, reference, joint)
+            w.add(Draw((mean, noise), "pencil_apart", given, own=(span,)))
+    if not step.conditional.elements and not joint.pairs:
+        _apart(w, step, joint, (mean.array, noise.array))
+        return
+    tried = local_for(w, f"{own.name}_tried", (span,), "float")
+    now = w.fresh(f"{own.name}_before")
+    w.add(Let(now, (span,), _element(w, own, joint, span)))
+    before = Element(now, (Position(span.dim),))
+    vectors = tuple(Argument(e, (span,), as_is=True) for e in (before, mean, noise))
+    density = _rest(w, step, joint, own, tried.array)
     move = Draw((tried,), "elliptical", vectors, own=(span,), density=density, note=step.name)
     w.add(move)
     put_values(w, joint, own, tried.array)
 
 
-def _apart(
-    w: Workshop,
-    step: DensityDraw,
-    reference: QuadraticDraw,
-    joint: Joint,
-    vectors: tuple[str, str],
-) -> None:
+def _apart(w: Workshop, step: DensityDraw, joint: Joint, vectors: tuple[str, str]) -> None:
     """Moves of independent elements, each along an ellipse of its own."""
     tables = tables_of(joint)
     (own,), (array,) = tables.arrays, step.variables
     dims, chosen = w.dims(array), selection(w, step)
-    coefficients, own_part = coefficients_of(w, step), _of_element(w, reference)
+    coefficients = coefficients_of(w, step)
     slots = np.arange(own.start, tables.size)
     place = chosen.of(slots_of(w, joint, own, array, slots, 0))
     target = chosen.element(array, dims)
     with w.inside(*chosen.over) if chosen.over else nullcontext():
         candidate, drawn_ = w.fresh(CANDIDATE), w.fresh(f"{array}_drawn")
-        found = density_of(w, step, chosen, coefficients, candidate)
-        linear, squares = map(chosen.of, own_part)
-        x = Element(candidate)
-        less = total([product([linear, x]), product([squares, Apply("**", (x, TWO))])])
-        density = replace(found, value=total([found.value, negative(less)]))
+        density = density_of(w, step, chosen, coefficients, candidate)
         arguments = (target, *(Element(n, (place,)) for n in vectors))
         w.add(Let(drawn_, (), ZERO, is_empty=True))
         w.add(
@@ -127,28 +119,13 @@ def _element(w: Workshop, own: Drawn, joint: Joint, span: Span) -> Element:
     return Element(own.name, tuple(Element(t, along) for t in tables))
 
 
-def _rest(
-    w: Workshop, step: DensityDraw, joint: Joint, own: Drawn, tried: str, part: Expr
-) -> Density:
+def _rest(w: Workshop, step: DensityDraw, joint: Joint, own: Drawn, tried: str) -> Density:
     """The log density besides the normal one, of the array with what is tried in its place."""
     with w.apart() as body:
         put_values(w, joint, own, tried)
         all_tied = step.conditional.elements
         value = density_of_all(w, step) if all_tied else _of_elements(w, step, joint, own, tried)
-    return Density(tried, total([value, negative(part)]), tuple(body))
-
-
-def _of_element(w: Workshop, reference: QuadraticDraw) -> tuple[Expr, Expr]:
-    """The coefficients of an element and of its square in the normal part."""
-    ((name,), (linear,), (squares,)) = (reference.variables, reference.linear, reference.squares)
-    found = []
-    for q in (linear, squares):
-        spans = tuple(map(w.span, w.dims(name)))
-        coefficient = w.fresh("quadratic_coefficients")
-        value = parameter(w, q, f"{name}_quadratic") if q.contributions else ZERO
-        w.add(Let(coefficient, spans, value))
-        found.append(Element(coefficient, positions(w.dims(name))))
-    return found[0], found[1]
+    return Density(tried, value, tuple(body))
 
 
 def _of_elements(w: Workshop, step: DensityDraw, joint: Joint, own: Drawn, tried: str) -> Expr:
@@ -160,30 +137,3 @@ def _of_elements(w: Workshop, step: DensityDraw, joint: Joint, own: Drawn, tried
     new = Element(tried, (place,))
     value = mapped(found.value, lambda e: new if e == candidate else None)
     return Reduce(value, chosen.over) if chosen.over else value
-
-
-def _quadratic(w: Workshop, reference: QuadraticDraw) -> Expr:
-    """The normal log density of the array, with coefficients that are computed before."""
-    found: list[Expr] = []
-    each = zip(reference.variables, reference.linear, reference.squares, strict=True)
-    for name, linear, squares in each:
-        here = Element(name, positions(w.dims(name)))
-        spans = tuple(map(w.span, w.dims(name)))
-        for q, power in zip((linear, squares), (here, Apply("**", (here, TWO))), strict=True):
-            if q.contributions:
-                found.append(_summed(w, parameter(w, q, f"{name}_quadratic"), power, spans))
-    for pair in reference.pairs:
-        if pair.parameter.contributions:
-            value = parameter(w, pair.parameter, "products_quadratic")
-            both = product([w.expr(pair.first), w.expr(pair.second)])
-            found.append(_summed(w, value, both, w.spans(pair.place)))
-    return total(found)
-
-
-def _summed(w: Workshop, value: Expr, of: Expr, spans: tuple[Span, ...]) -> Expr:
-    """The sum of coefficients times what they are of."""
-    name = w.fresh("quadratic_coefficients")
-    w.add(Let(name, spans, value))
-    coefficient = Element(name, tuple(Position(s.dim) for s in spans))
-    body = product([coefficient, of])
-    return Reduce(body, spans) if spans else body

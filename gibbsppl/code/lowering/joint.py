@@ -118,6 +118,11 @@ def layout_arguments(
 
 def _with_pencil(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
     """A draw by fixed matrices that are diagonalised once."""
+    _draw(w, step, joint, "pencil", with_scales(w, step, joint), tables_of(joint).arrays)
+
+
+def with_scales(w: Workshop, step: QuadraticDraw, joint: Joint) -> tuple[Argument, ...]:
+    """The arguments of a draw by fixed matrices: coefficients, scales, and the matrices."""
     assert step.pencil is not None
     pencil = next(c for c in w.constants.values() if isinstance(c, Pencil) and c.joint is joint)
     tables = tables_of(joint)
@@ -134,7 +139,7 @@ def _with_pencil(w: Workshop, step: QuadraticDraw, joint: Joint) -> None:
         spans = [w.own_dim(f"{stem}_pencil_{k}_{a}", n, of_all) for a, n in enumerate(values.shape)]
         name = w.given(f"{stem}_pencil_{k}", tuple(s.dim for s in spans), values)
         found.append(whole(name, *spans))
-    _draw(w, step, joint, "pencil", tuple(found), tables.arrays)
+    return tuple(found)
 
 
 def _linear(

@@ -167,11 +167,17 @@ def pencil(  # noqa: PLR0913, PLR0917
     ``matrices[p, block]`` are fixed; ``rows[block]`` make all of them diagonal, as ``diagonals[p,
     block]`` are. The coefficients ``linear`` are overwritten.
     """
-    count, size = rows.shape[0], rows.shape[1]
-    diagonal = _scaled_diagonals(scales, diagonals)
     x, z = arranged(rng, linear, order)
-    has_rows = _has_common_rows(diagonal)
-    factors = _factors(scales, matrices, has_rows)
+    diagonal = scaled_diagonals(scales, diagonals)
+    factors = factors_of(scales, matrices, diagonal)
+    solve_scaled(rows, diagonal, factors, x, z)
+    placed(x, order, out)
+
+
+@kernel
+def solve_scaled(rows: Floats, diagonal: Floats, factors: Floats, x: Floats, z: Floats) -> None:
+    """Draws of all blocks, in place of their coefficients: by factors where there are some."""
+    count, size = diagonal.shape
     for block in range(count):
         own = x[block * size : (block + 1) * size]
         noise = z[block * size : (block + 1) * size]
@@ -182,7 +188,6 @@ def pencil(  # noqa: PLR0913, PLR0917
             backward(factors[block], own)
         else:
             _along_rows(rows[block], diagonal[block], own, noise)
-    placed(x, order, out)
 
 
 @kernel
@@ -280,7 +285,7 @@ def _factorised_band(band: Floats) -> bool:
 
 
 @kernel
-def _scaled_diagonals(scales: Floats, diagonals: Floats) -> Floats:
+def scaled_diagonals(scales: Floats, diagonals: Floats) -> Floats:
     """The diagonal form of the precision, by block."""
     parts, count, size = diagonals.shape
     found = np.empty((count, size))
@@ -308,14 +313,14 @@ def _has_common_rows(diagonal: Floats) -> bool:
 
 
 @kernel
-def _factors(scales: Floats, matrices: Floats, has_rows: bool) -> Floats:
+def factors_of(scales: Floats, matrices: Floats, diagonal: Floats) -> Floats:
     """The Cholesky factors of all blocks; none where one is ill-conditioned in any units.
 
     Then only the rows know the directions nearly common to all elements; nor where rows do.
     """
     parts, count, size, _ = matrices.shape
     none = np.empty((0, size, size))
-    if has_rows:
+    if _has_common_rows(diagonal):
         return none
     found = np.zeros((count, size, size))
     units = np.empty(size)
