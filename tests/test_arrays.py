@@ -878,6 +878,48 @@ def test_what_a_kernel_overwrites_is_neither_shared_nor_prepared():
     assert not set(given) & {s.name for s in done.prepare if isinstance(s, Let)}
 
 
+TWO = (EVERY_I, Span("i2", ZERO, Size("i")))
+OF_DATA = plus(
+    times(Number(4.0), one_hot(I, Position("i2"))), times(el("x", I), el("x", Position("i2")))
+)
+OF_STATE = plus(
+    times(Number(9.0), one_hot(I, Position("i2"))), times(el("a", I), el("a", Position("i2")))
+)
+
+
+def entries(matrix):
+    """An entry of the inverse at each position, and the log determinant, twice."""
+    inverted = total(TWO, matrix, "inverse")
+    entry = call("entry", inverted, I, I)
+    more = times(entry, total(TWO, matrix, "logdet"))
+    return (
+        Store(el("v"), plus(total((EVERY_I,), entry), total(TWO, matrix, "logdet"))),
+        Store(el("a", I), plus(el("a", I), more), (EVERY_I,)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("matrix", "in_sweep", "beforehand"),
+    [(OF_DATA, [], ["inverse", "logdet"]), (OF_STATE, ["inverse", "logdet"], [])],
+    ids=["of data", "of the state"],
+)
+def test_functions_of_a_matrix_are_computed_once(matrix, in_sweep, beforehand):
+    sweep = sweep_of(*entries(matrix))
+    done = passed(sweep, buffered, contracted, lifted, shared)
+
+    for found, expected in ((done.statements, in_sweep), (done.prepare, beforehand)):
+        assert sorted(s.kernel for s in every(found) if isinstance(s, Draw)) == expected
+    assert_same(printed(sweep), interpreted(sweep))
+
+
+def test_a_matrix_that_changes_in_between_has_another_inverse():
+    sweep = sweep_of(*entries(OF_STATE), *entries(OF_STATE))
+    done = passed(sweep, buffered, contracted, lifted, shared)
+
+    assert sum(isinstance(s, Draw) for s in every(done.statements)) == 4
+    assert_same(printed(sweep), interpreted(sweep))
+
+
 def test_monitors_share_with_no_sweep():
     (monitor, *_) = summed("sum in a monitor", el("a", I))
     sweep = sweep_of(

@@ -186,6 +186,24 @@ def test_an_elliptical_slice_in_loops_is_the_one_in_numpy(name):
     assert_the_same(elliptical(ELLIPTICAL[name]))
 
 
+@pytest.mark.parametrize("kernel", [None, gp.Slice(), gp.RandomWalk()], ids=str)
+@pytest.mark.parametrize("name", ["process", "partly_known"])
+def test_elements_of_a_dense_prior_in_loops_are_those_in_numpy(name, kernel):
+    asked = {"blocks": {"x": "elements"}} if kernel is None else {"kernels": {"x": kernel}}
+    sampler = gp.compile(elliptical_model(name), **asked)
+
+    assert not sampler.schedule.step("x").is_coloured
+    assert_the_same(sampler)
+
+
+@pytest.mark.parametrize("kernel", [gp.AdaptiveRejection(), gp.Slice()], ids=str)
+def test_elements_of_a_dense_prior_read_each_other_once_a_draw(kernel):
+    costs = gp.compile(elliptical_model("process"), kernels={"x": kernel}).costs()
+
+    (step,) = costs.steps
+    assert step.plates == "t**2"
+
+
 def shares():
     """Shares of two groups, some of them zero, in a density of no family."""
     weight = gp.Data("weight", [0.7, 1.5, 2.0], dims="k")

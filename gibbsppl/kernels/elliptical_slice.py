@@ -167,11 +167,11 @@ class EllipticalMove(Move):
         own, (name,) = self._with_reference(module), self.variables
         pencil = self.reference.pencil
         if pencil is None:
-            normal = joint_name(own, self.reference)
+            made = joint_name(own, self.reference)
         else:
-            normal = pencil_name(own, self.reference, pencil)
+            made = pencil_name(own, self.reference, pencil)
         given = f"{module.functions[self.name]}(s, c)"
-        return moved(f's["{name}"]', "elliptical_slice", f's, "{name}", {given}, c["{normal}"]')
+        return moved(f's["{name}"]', "elliptical_slice", f's, "{name}", {given}, c["{made}"]')
 
     def lower(self, workshop: Workshop) -> None:
         """The move of one vector, or of each of independent elements."""

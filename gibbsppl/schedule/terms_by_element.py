@@ -2,7 +2,9 @@
 
 The log density of all elements becomes a log density of each element: the sum of the terms that
 read the element. Each term reads one element of a colour at most, so that nothing is counted twice.
-Where the entries of a value are tied to one another, the log density is of each value.
+Where the entries of a value are tied to one another, the log density is of each value. Of elements
+one by one that products tie, as a dense normal prior does, what the others multiply an element by
+is computed once for each draw (`one_given_others`).
 """
 
 from __future__ import annotations
@@ -21,11 +23,29 @@ from gibbsppl.algebra.ranges import bounded
 from gibbsppl.derive.conflicts import Seen, seen_in
 from gibbsppl.derive.contractions import Contribution, IsData, data_only, pull_back
 from gibbsppl.model.graph import Graph
-from gibbsppl.pieces.dependence import never_meet, overlap
+from gibbsppl.pieces.dependence import is_separable, never_meet, overlap
+from gibbsppl.pieces.elements import element_pieces
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kinds import DensityDraw
+
+
+def one_given_others(step: DensityDraw, graph: Graph) -> DensityDraw | None:
+    """The step as that of one element given all others, its coefficients computed once.
+
+    None where a term ties elements otherwise than by a product of functions of two: then the log
+    density of all of them is evaluated.
+    """
+    pieces, refusal = without_cancelling(step.conditional.pieces), step.refusal
+    assert refusal is not None
+    others = graph.marginals or step.tied or step.parameters or step.place != step.statement.target
+    if others or not any(len(p.views) > 1 for p in pieces) or not all(map(is_separable, pieces)):
+        return None
+    apart = replace(refusal, elements=False, pieces=element_pieces(pieces))
+    made = Contributions(graph)
+    parameters, terms = made.log_density(apart, step.place, step.region)
+    return step.with_fields(parameters=parameters, terms=terms)
 
 
 def terms_by_element(step: DensityDraw, graph: Graph) -> tuple[Contribution, ...] | None:

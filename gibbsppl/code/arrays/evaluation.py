@@ -28,7 +28,7 @@ from gibbsppl.code.arrays.expressions import (
     is_call,
     is_whole,
 )
-from gibbsppl.code.arrays.statements import Add, Let, Loop, Statement, Store
+from gibbsppl.code.arrays.statements import Add, Draw, Let, Loop, Statement, Store
 from gibbsppl.runtime import functions
 from gibbsppl.runtime.loops import draws
 from gibbsppl.runtime.types import Array
@@ -50,6 +50,11 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "where": lambda condition, yes, no: np.where(condition != 0, yes, no),
 }
 ADDED: Mapping[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
+# Kernels that make an array, or a number, of one matrix: functions of stacks of them.
+OF_MATRICES: Mapping[str, Callable[[Any], Any]] = {
+    "inverse": functions.inverse,
+    "logdet": functions.logdet,
+}
 
 
 def computed(
@@ -96,6 +101,9 @@ class _Evaluation:
             case Store(target=Element(array=array, indices=indices), value=value, over=over):
                 at = tuple(self.value(i, over) for i in indices)
                 self.arrays[array][at] = self.value(value, over)
+            case Draw(targets=(target,), kernel=kernel, arguments=(given,)):
+                matrices = self.value(given.value, (*s.over, *given.own))
+                self.arrays[target.array][...] = OF_MATRICES[kernel](matrices)
             case Loop():
                 raise NotImplementedError("a loop in what depends on data alone")
 

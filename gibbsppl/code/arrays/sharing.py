@@ -1,8 +1,9 @@
 """Sharing of equal expressions: of data beforehand, of the state as long as they hold.
 
-An array and all that is added to it are one value. Two are equal if they are the same under other
-names of their dims, and nothing that they read has been changed in between. The statements of a log
-density that a kernel asks for share among themselves, each time that they are carried out.
+An array and all that is added to it are one value, as is what a kernel makes of a matrix. Two are
+equal if they are the same under other names of their dims, and nothing that they read has been
+changed in between. The statements of a log density that a kernel asks for share among themselves,
+each time that they are carried out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import islice
 
 from gibbsppl.code.arrays.accesses import reads, writes
 from gibbsppl.code.arrays.costs import is_dear
+from gibbsppl.code.arrays.evaluation import OF_MATRICES
 from gibbsppl.code.arrays.expressions import (
     Element,
     Expr,
@@ -81,29 +83,29 @@ class _Sharing:
     ) -> list[Statement]:
         """Statements without what is known; ``asked``: those of a log density."""
         found: list[Statement] = []
-        for group, is_whole in self.groups(statements):
-            first = group[0]
-            if isinstance(first, Let) and is_whole and self.is_known(group, first):
+        for group, whole in self.groups(statements):
+            if whole is not None and self.is_known(group, whole):
                 continue
             found += [self.inside(s, outer, asked=asked) for s in group]
             for name in writes(group):
                 self.version[name] = self.version.get(name, 0) + 1
         return found
 
-    def groups(self, statements: Iterable[Statement]) -> Iterator[tuple[list[Statement], bool]]:
-        """Yield statements by the names that are known so far, each with the additions after it.
+    def groups(
+        self, statements: Iterable[Statement]
+    ) -> Iterator[tuple[list[Statement], Let | None]]:
+        """Yield statements by the names that are known so far, with all that makes an array.
 
-        And whether it is a new array that nothing changes afterwards.
+        And the new array, if nothing changes it afterwards.
         """
         body, start = list(statements), 0
         last = {name: place for place, s in enumerate(body) for name in writes([s])}
         while start < len(body):
-            group = _with_additions(body, start)
+            group = _of_matrix(body, start) or _with_additions(body, start)
             start += len(group)
-            first = group[0]
-            name = first.name if isinstance(first, Let) else None
-            is_whole = name is not None and name not in self.own and last[name] < start
-            yield [self.renamed(s) for s in group], is_whole
+            found = next((s for s in reversed(group) if isinstance(s, Let)), None)
+            is_whole = found is not None and found.name not in self.own and last[found.name] < start
+            yield [self.renamed(s) for s in group], found if is_whole else None
 
     def inside(
         self, s: Statement, outer: tuple[Span, ...] = (), *, asked: bool = False
@@ -152,23 +154,21 @@ class _Sharing:
     ) -> list[Statement]:
         """Statements without the arrays of data alone, which are computed beforehand."""
         found: list[Statement] = []
-        for group, is_whole in self.groups(statements):
-            first = group[0]
-            is_fixed = is_whole and self.is_of_data(group)
-            if isinstance(first, Let) and is_fixed and self.is_known(group, first):
+        for group, whole in self.groups(statements):
+            if whole is not None and self.is_of_data(group) and self.is_known(group, whole):
                 continue
             found += [self.inside(s, outer) for s in group]
         return found
 
     def is_of_data(self, group: Sequence[Statement]) -> bool:
         """Whether an array depends on data alone, and on some, wherever loops around it are."""
-        read = reads(group) - writes(group[:1])
+        read = reads(group) - writes(group)
         is_fixed = bool(read) and read <= self.fixed and not _has_reductions(group)
         return is_fixed and all(map(_is_closed, group))
 
     def is_known(self, group: Sequence[Statement], let: Let) -> bool:
         """Whether an array is known already, or of data alone: then computed in ``prepare``."""
-        read = reads(group) - {let.name}
+        read = reads(group) - writes(group)
         is_fixed = self.is_of_data(group)
         if not (is_fixed or len(group) > 1):
             return False
@@ -240,8 +240,20 @@ def _overwritten(statements: Iterable[Statement]) -> Iterator[str]:
 
 def _is_closed(s: Statement) -> bool:
     """Whether a statement reads positions of its own dims alone."""
-    own = {x.dim for x in spans_of(s)}
+    inner = (x for a in s.arguments for x in a.own) if isinstance(s, Draw) else ()
+    own = {x.dim for x in (*spans_of(s), *inner)}
     return all(e.free <= own for e in expressions_of(s))
+
+
+def _of_matrix(body: Sequence[Statement], place: int) -> list[Statement]:
+    """A matrix, and what a kernel makes of it; nothing where other statements stand."""
+    match body[place : place + 3]:
+        case [Let() as matrix, Let() as found, Draw(is_random=False) as made]:
+            given = [a.value.array for a in made.arguments if isinstance(a.value, Element)]
+            names = [t.array for t in made.targets]
+            if made.kernel in OF_MATRICES and (given, names) == ([matrix.name], [found.name]):
+                return [matrix, found, made]
+    return []
 
 
 def _with_additions(body: Sequence[Statement], place: int) -> list[Statement]:
@@ -282,6 +294,8 @@ def _normal(s: Statement, name: str) -> object:
             ends = tuple(d.ends for d in over)
             indices = tuple(_renumbered(i, over) for i in s.indices)
             return ("add", s.by, ends, indices, _renumbered(s.value, over))
+        case Draw(kernel=kernel, over=over, own=own):
+            return ("made", kernel, *(tuple(d.ends for d in dims) for dims in (over, own)))
     return (type(s), name, s)
 
 

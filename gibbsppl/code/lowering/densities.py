@@ -42,6 +42,7 @@ from gibbsppl.schedule.element_sums import CANDIDATE as CANDIDATE_VALUE
 from gibbsppl.schedule.element_sums import sum_loop
 from gibbsppl.schedule.kinds import ChangedDraw, DensityDraw
 from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.terms_by_element import one_given_others
 
 # The number at which a log density is evaluated, and the one that a kernel has drawn.
 CANDIDATE = "candidate"
@@ -66,9 +67,13 @@ def lower_by_density(
     loop = sum_loop(step, w.graph) if chosen.one_by_one else None
     kept = None if loop is None else KeptSums.begun(w, step, loop, chosen)
     local = w.with_local(*kept.names) if kept is not None else nullcontext()
+    is_whole = chosen.one_by_one and not step.is_coloured and loop is None
+    alone = one_given_others(step, w.graph) if is_whole else None
     with local, w.inside(*chosen.over) if chosen.over else nullcontext():
         w.add(*around[0])
-        _one(w, step, chosen, call, coefficients, kept)
+        if alone is not None:
+            coefficients = _of_element(w, alone, chosen)
+        _one(w, alone or step, chosen, call, coefficients, kept)
         w.add(*around[1])
 
 
@@ -77,6 +82,16 @@ def coefficients_of(w: Workshop, step: DensityDraw) -> tuple[Expr, ...]:
     return tuple(
         parameter(w, p, f"{step.variables[0]}_eta_{j}") for j, p in enumerate(step.parameters, 1)
     )
+
+
+def _of_element(w: Workshop, step: DensityDraw, chosen: Selection) -> tuple[Expr, ...]:
+    """The coefficients of statistics of the element drawn, computed once."""
+    found = []
+    for p in step.parameters:
+        name = w.fresh(f"{step.variables[0]}_coefficient")
+        w.add(Let(name, (), chosen.of(by_element(w, p))))
+        found.append(Element(name))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +162,7 @@ def density_of(
     """The log density of the element drawn, as a function of a candidate."""
     dims = w.dims(step.variables[0])
     place = Leaf(step.place.array, *dims)
-    found = _statistics(w, step, chosen, coefficients, place)
+    found = _statistics(w, step, coefficients, place)
     for c in step.terms:
         value = w.plain(c.value)
         if c.place:
@@ -178,18 +193,14 @@ def _summed(e: Expr, here: Element) -> Expr | None:
 
 
 def _statistics(
-    w: Workshop,
-    step: DensityDraw,
-    chosen: Selection,
-    coefficients: tuple[Expr, ...],
-    place: Leaf,
+    w: Workshop, step: DensityDraw, coefficients: tuple[Expr, ...], place: Leaf
 ) -> list[tuple[float, Expr]]:
     """Coefficients times statistics, with how fast these grow."""
     found = []
     for j, p in enumerate(step.parameters):
         statistic = p.statistic.xreplace({step.place: place})
         grows = growth(p.statistic, place.array.name)
-        eta = by_element(w, p) if chosen.one_by_one else coefficients[j]
+        eta = coefficients[j] if coefficients else by_element(w, p)
         found.append((grows, _weighted(w, p, eta, statistic)))
     return found
 
