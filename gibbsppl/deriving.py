@@ -39,6 +39,7 @@ from gibbsppl.planning import (
     planned,
     replaceable,
     with_choices,
+    with_ellipses,
     with_marginal_moves,
     with_or_without,
     with_proposals,
@@ -51,8 +52,8 @@ from gibbsppl.schedule.scanning import checked_scan
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
 
-# A plan with proposals, where these pay, and the choices made.
-Proposing = tuple[Planned, tuple[Choice, ...]]
+# A plan, the choices by which it was made, and the settings that these have changed.
+Proposing = tuple[Planned, tuple[Choice, ...], tuple[Settings, ...]]
 
 
 def derived(graph: Graph, data: Values, settings: Settings, *, declared: bool) -> Derivation:
@@ -223,8 +224,12 @@ class _Search:
         """The proposals of a plan; those of one trial are found once."""
         key = id(now.trial)  # (kept with the trial, which has its place while it is known by that)
         if key not in self.found:
-            made = with_proposals(now, self.models.settings, self.states)
-            self.found[key] = now.trial, made
+            settings, states = self.models.settings, self.states
+            plan, before = with_ellipses(now, settings, states)
+            made, more = with_proposals(plan, settings, states, before)
+            changed = [c.made.settings for c in more if c.made.what == "proposed"]
+            changed = [*(c.made.settings for c in before), *changed]
+            self.found[key] = now.trial, (made, (*before, *more), tuple(changed))
         return self.found[key][1]
 
     def chosen(
@@ -241,10 +246,10 @@ class _Search:
         models, settings = self.models, self.models.settings
         decided = {} if asked == self.given else asking(settings, "rewrites", asked)
         if models.control.proposes and models.is_free:
-            now, proposed = self.proposing(now)
-            choices = (*choices, *(c.with_decided(decided) for c in proposed))
-            for choice in (c for c in proposed if c.made.what == "proposed"):
-                decided = with_decided(decided, choice.made.settings)
+            now, found, changed = self.proposing(now)
+            choices = (*choices, *(c.with_decided(decided) for c in found))
+            for own in changed:
+                decided = with_decided(decided, own)
         now = replace(now, trial=now.trial.deciding(decided))
 
         @cache

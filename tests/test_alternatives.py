@@ -34,7 +34,7 @@ def curve(**settings):
 
 
 def process(**settings):
-    """Exponentials of a smooth process, with noise: an ellipse beside draws of its elements."""
+    """Exponentials of a smooth process, with noise: along an ellipse, or element by element."""
     with gp.Model(name="process", coords={"t": 6}) as model:
         cov = gp.Data("K", K, dims=("t", "t'"))
         x = gp.MvNormal("x", 0.3, cov=cov, dims="t", event="t")
@@ -120,8 +120,8 @@ def plates(**settings):
 
 KINDS = [
     (curve, "power, half, bend together by NUTS", "one by one"),
-    (process, "x by elliptical slice and one by one", "one by one"),
-    (process, "x by elliptical slice and one by one", "by elliptical slice alone"),
+    (process, "x one by one", "by elliptical slice and one by one"),
+    (process, "x one by one", "by elliptical slice alone"),
     (returns, 'h with "log chi-squared"', 'without "log chi-squared"'),
     (wide, "beta by rows of data", "by the precision matrix"),
     (partial(wide, rows=58), "beta by the precision matrix", "by rows of data"),

@@ -7,15 +7,10 @@ import gibbsppl as gp
 from gibbsppl.code.trials import Trial
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.derive.quadratic import quadratic_of
-from gibbsppl.planning import augmentation, mixing, normal_blocks, proposing
+from gibbsppl.planning import augmentation, information, mixing, normal_blocks, proposing
 from gibbsppl.planning.alternatives import LEAST_GAIN
-from gibbsppl.planning.mixing import (
-    normal_block,
-    rate_of,
-    rate_of_scales,
-    rate_of_sweep,
-    share_of,
-)
+from gibbsppl.planning.information import rate_of_scales
+from gibbsppl.planning.mixing import normal_block, rate_of, rate_of_sweep, share_of
 from models import eight_schools, rats
 from models.bugs import CASES
 
@@ -139,6 +134,21 @@ def test_the_rate_is_that_of_a_gauss_seidel_iteration(seed):
     assert rate_of(q, [in_turn]) == pytest.approx(
         rate_of(q, [mixing.Drawn(column[:, None]) for column in one_by_one])
     )
+
+
+def test_effective_draws_of_the_worst_element_are_those_of_all_autocovariances():
+    root = np.random.default_rng(4).standard_normal((5, 5))
+    precision = root @ root.T + np.diag([0.1, 1, 1, 5, 9])
+    covariance, lower = np.linalg.inv(precision), np.tril(precision)
+    left = np.eye(5) - np.linalg.solve(lower, precision)
+    power, total = np.eye(5), covariance.copy()
+    for _ in range(20_000):
+        power = power @ left
+        total += 2 * power @ covariance
+    expected = (np.diag(covariance) / np.diag(total)).min()
+    found = mixing.worst_share(precision, [mixing.Drawn(np.eye(5), in_turn=True)])
+
+    assert found == pytest.approx(expected)
 
 
 def lag_one(sampler, names, sweeps=4000):
@@ -371,7 +381,7 @@ def test_the_information_that_auxiliary_variables_miss_is_the_rate(rate, largest
     draws = augmented.sample(4000, warmup=200, chains=1, seed=1, progress=False)["level"][0]
     own, there = (Trial(s.schedule, s.data) for s in (augmented, plain))
     states = [{**plain.data, "level": np.float64(x)} for x in draws[:4]]
-    found = mixing.rate_of_augmentation(
+    found = information.rate_of_augmentation(
         proposing.block_of(own.schedule, ("level",), own.data, quadratic_of),
         augmentation._with_auxiliary(own, states),
         proposing.block_of(there.schedule, ("level",), there.data, proposing.to_second_order),

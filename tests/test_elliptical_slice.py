@@ -9,10 +9,13 @@ from scipy import integrate, linalg, stats
 import gibbsppl as gp
 from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
-from gibbsppl.output.diagnostics import mcse_mean
+from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
+from gibbsppl.planning.normal_blocks import NormalBlock
+from gibbsppl.planning.turning import MOVES, angles_of, turned
 from gibbsppl.runtime import joint
 from gibbsppl.runtime.elliptical import along_ellipses, elliptical_slice
 from gibbsppl.runtime.joint import Joint, drawn
+from gibbsppl.schedule.choices import SEED
 
 LEVEL = 1e-6
 K = np.exp(-0.5 * np.subtract.outer(np.arange(4.0), np.arange(4.0)) ** 2) + 0.1 * np.eye(4)
@@ -70,7 +73,10 @@ def compiled(declare, **settings):
     return gp.compile(model, kernels=kernels, rewrites=False, **settings)
 
 
-@pytest.mark.parametrize("name", MODELS)
+LONG = {"scaled_process": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=LONG.get(n, ())) for n in MODELS])
 def test_steps_leave_the_joint_distribution_as_it_is(name):
     sampler = compiled(MODELS[name])
 
@@ -257,7 +263,7 @@ def curve():
 
 
 def test_a_dense_prior_has_an_ellipse_beside_draws_of_its_elements():
-    sampler = by_default(curve)
+    sampler = by_default(curve, rewrites=False)  # (where not all is left open, nothing is chosen)
 
     beside = [("x by elliptical slice", "elliptical slice"), ("x", "slice")]
     assert beside == told(sampler)
@@ -268,7 +274,7 @@ def test_a_dense_prior_has_an_ellipse_beside_draws_of_its_elements():
 
 @pytest.mark.slow
 def test_an_ellipse_beside_other_draws_leaves_the_joint_distribution_as_it_is():
-    assert by_default(curve).check_kernel("x", seed=1, replicates=500).passed
+    assert by_default(curve, rewrites=False).check_kernel("x", seed=1, replicates=500).passed
 
 
 @pytest.mark.slow
@@ -278,7 +284,7 @@ def test_an_ellipse_beside_other_draws_with_a_wrong_normal_part_is_seen(monkeypa
         return mean, 4 * noise
 
     normal = Joint.normal
-    sampler = by_default(curve)
+    sampler = by_default(curve, rewrites=False)
     monkeypatch.setattr(joint.Joint, "normal", wider)
     assert not sampler.check_kernel("x", seed=1, replicates=4000, sweeps=1).passed
 
@@ -296,3 +302,78 @@ def test_elements_with_colours_have_no_ellipse_beside(declare):
 )
 def test_an_ellipse_beside_is_left_out_where_the_user_says_otherwise(settings):
     assert [name for name, _ in told(by_default(process, **settings))] == ["x"]
+
+
+# ---- the choice between ellipses, elements and both ----------------------------------------------
+
+
+def smooth(size, length):
+    t = np.linspace(0, 1, size)
+    return np.exp(-(np.subtract.outer(t, t) ** 2) / (2 * length**2)) + 1e-6 * np.eye(size)
+
+
+def alike(size):
+    return 0.7 * np.eye(size) + 0.3
+
+
+def growth(cov, noise=0.3, **settings):
+    """Exponentials of a process, seen with noise: no concave log density."""
+    size = len(cov)
+    truth = np.linalg.cholesky(cov) @ np.random.default_rng(5).standard_normal(size)
+    with gp.Model(coords={"t": size}) as model:
+        known = gp.Data("cov", cov, dims=("t", "t'"))
+        x = gp.MvNormal("x", 0, cov=known, dims="t", event="t")
+        gp.Normal("y", gp.exp(x), sigma=noise, dims="t", observed=np.exp(truth))
+    return gp.compile(model, **settings)
+
+
+WAYS = [(smooth(30, 0.2), 2.0, "elliptical slice"), (alike(20), 0.3, "slice")]
+
+
+@pytest.mark.parametrize(("cov", "noise", "owner"), WAYS, ids=["smooth", "hardly tied"])
+def test_theory_chooses_between_ellipses_and_elements(cov, noise, owner):
+    sampler = growth(cov, noise)
+
+    assert told(sampler) == [("x", owner)]
+    assert "(alternatives: " in str(sampler)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cov", "noise", "owner"), WAYS, ids=["smooth", "hardly tied"])
+def test_what_theory_prefers_has_most_effective_draws_an_operation(cov, noise, owner):
+    (choice,) = growth(cov, noise).schedule.choices
+    run = {"warmup": 200, "chains": 2, "seed": 1, "progress": False, "backend": "numpy"}
+    rates = {}
+    for candidate in (choice.made, *choice.others):
+        asked = growth(cov, noise, **candidate.settings)
+        assert candidate.operations == asked.costs().operations
+        size = np.min(ess_bulk(asked.sample(300, **run)["x"]))
+        rates[candidate.what] = float(size) / candidate.operations
+    assert owner in choice.made.what or choice.made.what == "one by one"
+    assert max(rates, key=rates.__getitem__) == choice.made.what
+    assert max(rates.values()) > 4 * min(rates.values())
+
+
+def test_a_choice_is_made_where_the_log_density_bends_upwards():
+    """At small values of the exponential more is curved the wrong way than the prior is."""
+    sampler = growth(smooth(12, 0.05))
+    (choice,) = sampler.schedule.choices
+
+    assert all(0 <= c.share <= 1 for c in (choice.made, *choice.others))
+    assert sampler.verify().proved
+
+
+def test_moves_of_what_is_all_normal_leave_nothing():
+    rng = np.random.default_rng(3)
+    root = rng.standard_normal((6, 6))
+    precision = root @ root.T + np.eye(6)
+    x = rng.standard_normal(6)
+    part = NormalBlock({"x": np.arange(6)}, precision, np.zeros(6))
+    block = NormalBlock({"x": np.arange(6)}, precision, -precision @ x)  # (its slope there)
+    angles = angles_of(np.random.default_rng(SEED), lambda z: np.zeros(len(z)), MOVES)
+    found = turned(block, part, x).matrix @ precision
+    taken = ((1 - np.cos(angles)) ** 2 + np.sin(angles) ** 2).reshape(-1) / 2
+
+    error = stats.norm.isf(LEVEL) * taken.std() / MOVES**0.5
+    np.testing.assert_allclose(found, found[0, 0] * np.eye(6), atol=1e-9)
+    assert abs(found[0, 0] - 1) < error

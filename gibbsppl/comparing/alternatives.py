@@ -255,8 +255,14 @@ def _paths(planned: Planned) -> Iterator[Choice]:
 
 
 def _ellipses(planned: Planned) -> Iterator[Choice]:
-    """Yield the arrays that move along an ellipse besides being drawn by element."""
+    """Yield the arrays that move along an ellipse besides being drawn by element.
+
+    Not those about which theory has chosen.
+    """
+    chosen = {c.variables for c in planned.schedule.choices}
     for step in planned.schedule.beside:
+        if planned.drawn([step]) in chosen:
+            continue
         (name,) = names = planned.drawn([step])
         along = planned.asking("kernels", {name: EllipticalSlice()})
         others = _one_by_one(planned, names), Candidate(f"by {step.kernel} alone", along)

@@ -76,7 +76,7 @@ def second_order(
     names = tuple(arrays)
     if not all(s.support in (REAL, VECTOR, POSITIVE) for s in statements):
         return None
-    held = _by_factor((f, expand_logs(v, names), r) for f, v, r in terms if mentions(v, names))
+    held = _held(terms, names)
     plain = [(factor, _multiplied(value), over) for factor, value, over in held]
     pieces = tuple(_pieces(plain, names))
     certificate = certified_jointly(graph, names, pieces, data)
@@ -84,17 +84,47 @@ def second_order(
     inside = all(_falls_at_zero(graph, s, pieces, names, data) for s in bounded)
     if certificate is None or not inside or _bound_others(graph, names):
         return None
-    smooth = [_without_constraints(t) for t in plain] if constrained else plain
-    try:
-        found = [p for t in smooth for p in _to_second_order(graph, t, arrays, data)]
-    except NoDerivative:
-        return None
-    quadratic = quadratic_in(graph, statements, found)
+    quadratic = _quadratic(graph, statements, plain, data, constrained=constrained)
     if quadratic is None:
         return None
     weights = Weights(graph, names, {*taken, *graph.variables}, {})
     weighted = replace(quadratic, pieces=tuple(map(weights.put_into, quadratic.pieces)))
     return SecondOrder(quadratic, held, certificate, weighted, tuple(weights.found.values()))
+
+
+def expanded_about(
+    graph: Graph, statements: Sequence[Statement], terms: Iterable[Term], data: Values
+) -> Quadratic | None:
+    """The log density of statements to second order, concave or not; flat in constraints.
+
+    None where it has no derivatives, or none that are sums over elements.
+    """
+    held = _held(terms, [s.target.array.name for s in statements])
+    plain = [(factor, _multiplied(value), over) for factor, value, over in held]
+    return _quadratic(graph, statements, plain, data, constrained=True)
+
+
+def _held(terms: Iterable[Term], names: Sequence[str]) -> tuple[Term, ...]:
+    """The terms that hold some arrays, a term for each factor."""
+    return _by_factor((f, expand_logs(v, names), r) for f, v, r in terms if mentions(v, names))
+
+
+def _quadratic(
+    graph: Graph,
+    statements: Sequence[Statement],
+    plain: Sequence[Term],
+    data: Values,
+    *,
+    constrained: bool,
+) -> Quadratic | None:
+    """Terms that are multiplied out, to second order in the steps of elements."""
+    arrays = {s.target.array.name: s.target.array for s in statements}
+    smooth = [_without_constraints(t) for t in plain] if constrained else plain
+    try:
+        found = [p for t in smooth for p in _to_second_order(graph, t, arrays, data)]
+    except NoDerivative:
+        return None
+    return quadratic_in(graph, statements, found)
 
 
 def may_climb(derived: object) -> bool:

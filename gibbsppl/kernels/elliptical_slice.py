@@ -102,7 +102,7 @@ def _along_reference(kernel: EllipticalSlice, asked: Asked) -> EllipticalMove | 
     reference = None if block is None else joint_draw(graph, block, asked.data, by_rows=False)
     if not isinstance(reference, JointDraw):
         return None
-    called = f"{asked.derived.statement.name}, its normal part"
+    called = f"{asked.derived.statement.name}, reference"
     beside = replace(asked.graph, statements=_others(asked.graph, graph.statements))
     reason = asked.refusal(kernel)[0].reason
     rest, _ = move_density(beside, asked.derived.statement, asked.data, reason)
@@ -139,7 +139,7 @@ class EllipticalMove(Move):
     def given_rest(self, module: Module) -> str:
         """The function of the log density besides the normal part, and of that part."""
         name, (rest, given) = module.functions[self.name], self.drawing_functions(module)
-        told = f"{self.statement.target} | rest: its log density besides a normal part, and that."
+        told = f"{self.statement.target} | rest: its log density besides a Gaussian part, and that."
         lines = [
             f"def {name}(s, c):",
             f'{INDENT}"""{told}"""',
@@ -157,7 +157,7 @@ class EllipticalMove(Move):
     def functions(self, module: Module) -> list[str]:
         """The functions of the log density besides the normal part, and of that part."""
         own, (name, _) = self._with_reference(module), self.drawing_functions(module)
-        rest = log_density(module, self, name, " besides a normal part,")
+        rest = log_density(module, self, name, " besides a Gaussian part,")
         if self.reference.pencil is None:
             return [rest, joint_coefficients(own, self.reference)]
         return [rest, *self.reference.functions(own)]
@@ -213,12 +213,12 @@ class EllipticalMove(Move):
     def collected(self, derivation: Derivation) -> list[str]:
         """Every piece of the normal part, and of the rest."""
         own = self.reference.collected(derivation)
-        return [*own, "and, which is no part of the normal one:", *Move.collected(self, derivation)]
+        return [*own, "and, which is no part of the Gaussian one:", *Move.collected(self, derivation)]
 
     def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
         """The family of the normal part, and the log density besides it."""
         ((_, told),) = self.reference.recognised(derivation)
-        return [("The normal part", told), *Move.recognised(self, derivation)]
+        return [("The Gaussian part", told), *Move.recognised(self, derivation)]
 
 
 def _quadratic_part(asked: Asked) -> tuple[Graph, Quadratic | None]:

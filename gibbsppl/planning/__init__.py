@@ -11,15 +11,17 @@
 - elements that depend on one another: `by_colour`
 - blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, maybe
   in place of an `augmentation` where all that it serves is proposed
-- `proposing`: all of a block at once, or one by one, by theory
+- `proposing`: all of a block at once, or one by one, by theory; `along_ellipses`: ellipses, draws
+  one by one, or both (`turning` is the theory of ellipses)
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
-  (of `normal_blocks`)
+  (of `normal_blocks`, and of scales by missing `information`)
 - `marginal_moves`: of what has no closed form, with a number that they see integrated out
 - `rules` where theory is silent: one table, with what was measured
 - the `order` of the steps, and units of random and symmetric scans
 """
 
+from gibbsppl.planning.along_ellipses import with_ellipses
 from gibbsppl.planning.alternatives import Planned, with_choices
 from gibbsppl.planning.augmentation import (
     addable,
@@ -56,6 +58,7 @@ __all__ = [
     "planned",
     "replaceable",
     "with_choices",
+    "with_ellipses",
     "with_marginal_moves",
     "with_or_without",
     "with_proposals",

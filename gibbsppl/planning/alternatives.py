@@ -23,14 +23,9 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.control import Control
+from gibbsppl.planning.information import block_of_group, rate_of_scale, rate_of_scales
 from gibbsppl.planning.interweaving import free_by_interweaving
-from gibbsppl.planning.mixing import (
-    block_of_group,
-    rate_of_scale,
-    rate_of_scales,
-    rate_of_sweep,
-    share_of,
-)
+from gibbsppl.planning.mixing import rate_of_sweep, share_of
 from gibbsppl.planning.normal_blocks import LARGEST, normal_block
 from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
@@ -125,7 +120,7 @@ def _with_slow_scales(
     for graph, group, scale in often_read(now.model):
         block = block_of_group(graph, group, now.model.data)
         rates = [rate_of_scale(graph, block, (scale,), v) for v in states()] if block else []
-        shares[scale] = _averaged([nan if r is None else share_of(r) for r in rates])
+        shares[scale] = averaged([nan if r is None else share_of(r) for r in rates])
     slow = {n: SLOWEST / s if s else inf for n, s in shares.items() if s * LEAST_GAIN < SLOWEST}
     own = (v for i in now.schedule.interwoven.values() for v in i.variables)
     updates = tuple(dict.fromkeys((*own, *slow)))
@@ -167,7 +162,7 @@ def _decided(
         ways.append(own)
         schedules = now.schedule, other.schedule
         shares = [option.shares(*schedules, v) for v in states if option.is_small]
-        share, of_other = (_averaged([s[k] for s in shares]) for k in (0, 1))
+        share, of_other = (averaged([s[k] for s in shares]) for k in (0, 1))
         mine = replace(mine, share=share)
         found = replace(option.other.with_decided(beside), share=of_other)
         ratio = of_other / share if share else nan
@@ -210,7 +205,7 @@ def _other(option: Option, now: Planned, settings: Mapping[str, Any]) -> Planned
     return Planned(replace(now.trial, schedule=schedule), option.model, option.control)
 
 
-def _averaged(shares: Sequence[float]) -> float:
+def averaged(shares: Sequence[float]) -> float:
     """The effective draws of a sweep whose rate changes from state to state: of mean variance."""
     if not shares or any(map(isnan, shares)):
         return nan

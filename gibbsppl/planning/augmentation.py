@@ -24,14 +24,8 @@ from gibbsppl.derive.quadratic import quadratic_of
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.planning.alternatives import LEAST_GAIN, is_quick
-from gibbsppl.planning.mixing import (
-    SLOWEST,
-    mean_rate,
-    rate_of_augmentation,
-    rate_of_scales,
-    share_of,
-    share_of_scales,
-)
+from gibbsppl.planning.information import rate_of_augmentation, rate_of_scales
+from gibbsppl.planning.mixing import SLOWEST, mean_rate, share_of, share_of_scales
 from gibbsppl.planning.modal import to_second_order
 from gibbsppl.planning.proposing import block_of
 from gibbsppl.rewrites import Rewrite, possible

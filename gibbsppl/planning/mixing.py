@@ -9,48 +9,32 @@ correlation structure, blocking and parameterization for the Gibbs sampler", Jou
 Statistical Society B 59). A non-centred update of locations draws them along a direction of their
 own, their group moving along, and so is one more projection. The effective draws of a sweep are
 ``(1 - rate) / (1 + rate)``: those of a first-order autoregression.
-
-A scale that is drawn given its group converges at the rate of the information that is missing: one
-less the ratio of what the data say of the scale to what the group says of it (O. Papaspiliopoulos,
-G. O. Roberts and M. Skold, 2007, "A general framework for the parametrization of hierarchical
-models", Statistical Science 22). A block that is drawn given auxiliary variables converges at the
-rate of the information that these are missing, in its worst direction (A. P. Dempster, N. M. Laird
-and D. B. Rubin, 1977, Journal of the Royal Statistical Society B 39, of the EM algorithm; J. S.
-Liu, 1994, Journal of the American Statistical Association 89, of data augmentation).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gibbsppl.algebra.expressions import mentions
-from gibbsppl.derive.quadratic import Quadratic, degree_of, quadratic_of
-from gibbsppl.model.evaluation import Floats, Values, evaluate
-from gibbsppl.model.graph import Factor, Graph
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.model.evaluation import Floats, Values
+from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
-from gibbsppl.pieces.dependence import region_of, slices_of
-from gibbsppl.planning.modal import to_second_order
 from gibbsppl.planning.normal_blocks import NormalBlock, normal_block
 from gibbsppl.planning.rules import RULES
-from gibbsppl.rewrites.recentring import location_and_scale
+from gibbsppl.planning.turning import Turned, turned
 from gibbsppl.rewrites.stages import NonCentred
 from gibbsppl.runtime.types import Ints
-from gibbsppl.schedule.kinds import Single
-from gibbsppl.schedule.precisions import masks_of
+from gibbsppl.schedule.kinds import DensityDraw, Single
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 # So many squarings leave of a norm, which is at most the root of the order times the radius, the
 # radius to three digits.
 SQUARINGS = 10
-# The numbers of an array that are looked at one by one.
-MOST_SCALES = 8
-# The step of a logarithm by which second differences keep half of the digits.
-STEP = float(np.finfo(float).eps) ** 0.25
 SLOWEST = RULES["slowest"].value
 
 
@@ -73,9 +57,19 @@ class Drawn(NamedTuple):
     in_turn: bool = False
     share: float = 1.0
 
+    def after(self, unit: Floats, scale: Floats, left: Floats) -> Floats:
+        """What is left of deviations, in units in which the precision has ones on its diagonal."""
+        along = self.columns * scale[:, None]
+        pulled = along.T @ unit
+        own = pulled @ along
+        # (in turn, none of what is drawn later has changed)
+        drawn = along @ np.linalg.solve(np.tril(own) if self.in_turn else own, pulled @ left)
+        found: Floats = left - self.share * drawn
+        return found
 
-def rate_of(precision: Floats, draws: Iterable[Drawn]) -> float:
-    """The rate of a sweep of exact draws.
+
+def rate_of(precision: Floats, draws: Iterable[Drawn | Turned]) -> float:
+    """The rate of a sweep of exact draws, and of moves along ellipses.
 
     Two normal variables of correlation 0.8, one drawn after the other, and the two together:
 
@@ -84,17 +78,40 @@ def rate_of(precision: Floats, draws: Iterable[Drawn]) -> float:
     >>> round(rate_of(q, [one_by_one]), 3), rate_of(q, [together])
     (0.64, 0.0)
     """
+    return _radius(_left_of(precision, draws)[1])
+
+
+def worst_share(precision: Floats, draws: Iterable[Drawn | Turned]) -> float:
+    """The effective draws of a sweep of the element that mixes worst.
+
+    The autocovariances of a sweep that leaves ``B`` of deviations are ``B^k C``, with the covariance
+    ``C``: all of them, in both directions of time, add up to ``(1 - B)^-1 (1 + B) C``. The rate is
+    that of the worst direction in the end, which may be of no element, as that of a smooth process.
+
+    >>> q = np.linalg.inv([[1.0, 0.8], [0.8, 1.0]])
+    >>> round(worst_share(q, [Drawn(np.eye(2), in_turn=True)]), 3), round(share_of(0.64), 3)
+    (0.22, 0.22)
+    """
+    unit, left = _left_of(precision, draws)
+    covariance, same = np.linalg.inv(unit), np.eye(len(unit))
+    try:
+        total = np.linalg.solve(same - left, (same + left) @ covariance)
+    except np.linalg.LinAlgError:
+        return 0.0
+    shares = np.diag(covariance) / np.diag(total)
+    return float(np.clip(shares.min(), 0.0, 1.0)) if np.isfinite(shares).all() else 0.0
+
+
+def _left_of(
+    precision: Floats, draws: Iterable[Drawn | Turned]
+) -> tuple[Floats, Floats]:
+    """The precision in units of its diagonal, and what a sweep leaves of deviations in these."""
     scale = np.sqrt(np.diag(precision))
     unit = precision / scale / scale[:, None]
     left = np.eye(len(unit))
-    for columns, in_turn, share in draws:
-        along = columns * scale[:, None]
-        pulled = along.T @ unit
-        own = pulled @ along
-        # (in turn, none of what is drawn later has changed)
-        drawn = along @ np.linalg.solve(np.tril(own) if in_turn else own, pulled @ left)
-        left = left - share * drawn
-    return _radius(left)
+    for draw in draws:
+        left = draw.after(unit, scale, left)
+    return unit, left
 
 
 def _radius(matrix: Floats) -> float:
@@ -133,19 +150,53 @@ def share_of_scales(schedule: Schedule, names: Collection[str]) -> float:
 def rate_of_sweep(schedule: Schedule, graph: Graph, block: NormalBlock, values: Values) -> float:
     """The rate at which a sweep of a schedule converges in a block of a graph.
 
-    1 where elements of the block are moved, or drawn in other graphs alone.
+    1 where elements of the block are moved otherwise than `moves_of` knows, or drawn in other
+    graphs alone.
     """
-    found = list[Drawn]()
+    return rate_of(block.precision, moves_of(schedule, graph, block, values))
+
+
+def moves_of(
+    schedule: Schedule, graph: Graph, block: NormalBlock, values: Values
+) -> list[Drawn | Turned]:
+    """The draws of elements of a block in a sweep, their moves along ellipses, and proposals.
+
+    Slices of single elements count as draws.
+    """
+    found = list[Drawn | Turned]()
     for step, own in zip(schedule.steps, schedule.graphs, strict=True):
         interwoven = schedule.interwoven.get(step.name)
         if interwoven is not None:
             found += _moved_along(interwoven, block, values)
         elif own is graph and set(step.variables) & set(block.numbers):
-            if not step.is_move:
+            if step.reference is not None and step.of_reference is not None:
+                found += _turned(step.reference, step.of_reference, own, block, values)
+            elif not step.is_move or _is_sliced(step):
                 found.append(_drawn(step, own, block))
             elif (share := accepted_share(step, values)) is not None:
                 found.append(_proposed(step, own, block, share))
-    return rate_of(block.precision, found)
+    return found
+
+
+def _is_sliced(step: Step) -> bool:
+    """Whether elements are moved by slices, each by itself."""
+    return isinstance(step, DensityDraw) and (step.asked is None or step.asked.slices)
+
+
+def _turned(
+    reference: Step, of: Graph, graph: Graph, block: NormalBlock, values: Values
+) -> list[Turned]:
+    """The moves along ellipses of a normal part; none where it is too large or improper."""
+    quadratic = reference.conditional
+    part = normal_block(of, quadratic, values) if isinstance(quadratic, Quadratic) else None
+    if part is None:
+        return []
+    rows = np.concatenate([block.of(s, graph) for s in reference.statements])
+    inside = np.ix_(rows, rows)
+    own = replace(block, precision=block.precision[inside], linear=block.linear[rows])
+    matrix = np.zeros(block.precision.shape)
+    matrix[inside] = turned(own, part, block.as_vector(values)[rows]).matrix
+    return [Turned(matrix)]
 
 
 def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Drawn:
@@ -193,180 +244,3 @@ def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> 
             after = with_originals(changes, {**there, name: moved}, sizes)
             columns.append(block.as_vector(after) - before)
     return [Drawn(np.stack(columns, axis=1))] if columns else []
-
-
-def rate_of_augmentation(
-    augmented: tuple[Graph, Quadratic],
-    states: Sequence[Values],
-    plain: tuple[Graph, Quadratic],
-    there: Sequence[Values],
-) -> float | None:
-    """The rate of a block that is drawn given auxiliary variables, and these given the block.
-
-    ``augmented`` is its log density given these, at states that have them; ``plain`` that of the
-    model, to second order, at states of its own. Their precisions are averages over the states. Of
-    more elements than a matrix has it is the rate of the worst element, given all others. None
-    where they are not those of normal densities.
-    """
-    complete, observed = _averaged(*augmented, states), _averaged(*plain, there)
-    if complete is not None and observed is not None:
-        own = complete.numbers.items()
-        rows = np.concatenate([observed.numbers[n][at >= 0] for n, at in own])
-        known = observed.precision[rows[:, None], rows]
-        factor = np.linalg.inv(np.linalg.cholesky(complete.precision))
-        least = float(np.linalg.eigvalsh(factor @ known @ factor.T)[0])
-        return float(np.clip(1.0 - least, 0.0, 1.0))
-    both = [_diagonals(*augmented, states), _diagonals(*plain, there)]
-    shares = [both[1][n] / own for n, own in both[0].items()]
-    if not shares or not all(np.isfinite(s).all() for s in shares):
-        return None
-    return float(np.clip(1.0 - min(s.min() for s in shares), 0.0, 1.0))
-
-
-def _averaged(graph: Graph, block: Quadratic, states: Sequence[Values]) -> NormalBlock | None:
-    """The block whose precision is the average over states; None if it is not proper at one."""
-    found = [normal_block(graph, block, values) for values in states]
-    blocks = [b for b in found if b is not None]
-    if len(blocks) < len(found) or not blocks:
-        return None
-    precision = np.mean([b.precision for b in blocks], axis=0)
-    return replace(blocks[0], precision=precision)
-
-
-def _diagonals(
-    graph: Graph, block: Quadratic, states: Sequence[Values]
-) -> dict[str, Floats]:
-    """The diagonal of a block's precision, by array, on average over states."""
-    free = masks_of(graph, block, states[0])
-    found = {n: np.zeros(mask.shape) for n, mask in free.items()}
-    for values in states:
-        for piece in block.pieces:
-            first, other = piece.views[0], piece.views[-1]
-            if degree_of(piece) < 2 or first.array != other.array:
-                continue
-            shape = tuple(map(len, piece.over))
-
-            def at(value: Any, over: Any = piece.over, of: Any = values, to: Any = shape) -> Any:
-                return np.broadcast_to(evaluate(value, over, of, graph.sizes), to)
-
-            ends = [
-                tuple(at(i).astype(np.intp) for i in view.indices if i is not None)
-                for view in (first, other)
-            ]
-            same = np.all([a == b for a, b in zip(*ends, strict=True)], axis=0)
-            weight = np.where(same, -2.0 * at(piece.coefficient), 0.0)
-            into = found[first.array.name]
-            rows: Any = np.ravel_multi_index(ends[0], into.shape) if into.ndim else 0
-            np.add.at(into.reshape(-1), np.broadcast_to(rows, shape), weight / len(states))
-    return {n: own[free[n]] for n, own in found.items()}
-
-
-def block_of_group(graph: Graph, name: str, data: Values) -> Quadratic | None:
-    """The log density of a group given all else, to second order.
-
-    None where it is not concave, or not of one statement of a location-scale family.
-    """
-    (group, *others) = (s for s in graph.statements if s.target.array.name == name)
-    if others or group.family.location_scale is None:
-        return None
-    return quadratic_of(graph, (group,), data) or to_second_order(graph, (group,), data)
-
-
-def rate_of_scale(
-    graph: Graph, quadratic: Quadratic | None, scales: Collection[str], values: Values
-) -> float | None:
-    """The rate at which a scale converges that is drawn given its group, and the group given it.
-
-    Of the information that the group has of the logarithm of the scale, the share that is missing
-    once the group is integrated out. None where the group has no normal block, has more than one
-    scale, or is too large.
-    """
-    if quadratic is None or any(np.size(values[v]) != 1 for v in scales):
-        return None
-    (group,) = quadratic.statements
-    name = group.target.array.name
-    block = normal_block(graph, quadratic, values)
-    if block is None:
-        return None
-    scale: Any = evaluate(location_and_scale(group)[1], group.over, values, graph.sizes)
-    whole = np.ones(block.numbers[name].shape)
-    where = slices_of(region_of(graph, group))
-    every = np.broadcast_to(scale, tuple(map(len, group.over)))
-    whole[where] = np.reshape(every, whole[where].shape)
-    unit = block.as_vector({name: whole})
-    # (how much better the elements are known given the data, in units of their prior)
-    scaled = block.precision * unit * unit[:, None]
-    better = np.eye(len(unit)) - np.linalg.inv(scaled)
-    return float(np.clip(1.0 - np.sum(better**2) / len(unit), 0.0, 1.0))
-
-
-def rate_of_scales(
-    schedule: Schedule, graph: Graph, block: Quadratic, states: Sequence[Values]
-) -> float:
-    """The highest rate of the positive numbers that are drawn given a block, and the block given.
-
-    Of the information that the conditional of each has of its logarithm, the share that is missing
-    once the block is integrated out: the variance of the slope of the log density, for a block
-    drawn given the number (T. A. Louis, 1982, Journal of the Royal Statistical Society B 44). Both
-    are averages over states. Numbers with a non-centred update, and arrays with many, are left out,
-    and numbers of which nothing would be known.
-    """
-    again = {v for i in schedule.interwoven.values() for v in i.variables}
-    places = list[tuple[str, tuple[int, ...]]]()
-    for statement in graph.latent:
-        name, support = statement.target.array.name, statement.support
-        if support.kind != "real" or support.lower != 0 or name in again:
-            continue
-        if any(mentions(p.coefficient, (name,)) for p in block.pieces):
-            where = np.zeros(np.shape(states[0][name]), dtype=bool)
-            where[slices_of(region_of(graph, statement)) if where.ndim else ()] = True
-            own = [(name, tuple(map(int, at))) for at in np.argwhere(where)]
-            places += own if len(own) <= MOST_SCALES else []
-    total = np.zeros((len(places), 2))
-    for values in states if places else ():
-        here = normal_block(graph, block, values)
-        if here is None:
-            return 0.0
-        total += [_information(graph, block, here, values, *place) for place in places]
-    return max((float(m / c) for m, c in total if 0 < m < c), default=0.0)
-
-
-def _information(
-    graph: Graph,
-    block: Quadratic,
-    here: NormalBlock,
-    values: Values,
-    name: str,
-    at: tuple[int, ...],
-) -> tuple[float, float]:
-    """The information on the log of an element: what a block is missing, and what it has."""
-
-    def moved(step: float) -> dict[str, Any]:
-        array = np.array(values[name], dtype=float)
-        array[at] *= np.exp(step)
-        return {**values, name: array[()]}
-
-    states = [moved(step) for step in (-STEP, 0.0, STEP)]
-    own = replace(block, pieces=tuple(p for p in block.pieces if mentions(p.coefficient, (name,))))
-    below, above = (normal_block(graph, own, v, whole=False) for v in (states[0], states[2]))
-    if below is None or above is None:
-        return 0.0, 0.0
-    factors = graph.factors_of(name)
-    low, middle, high = (
-        sum(float(np.sum(_log_density(f, v, graph))) for f in factors) for v in states
-    )
-    covariance = np.linalg.inv(here.precision)
-    slope = (above.precision - below.precision) / (2 * STEP)
-    linear = (above.linear - below.linear) / (2 * STEP) - slope @ (covariance @ here.linear)
-    both = slope @ covariance
-    missing = float(np.sum(both * both.T)) / 2 + float(linear @ covariance @ linear)
-    return missing, (2 * middle - low - high) / STEP**2
-
-
-def _log_density(factor: Factor, values: Values, graph: Graph) -> Floats:
-    """The log density of a factor, at all of its positions."""
-    shape = tuple(map(len, factor.over))
-    found: Floats = np.broadcast_to(
-        evaluate(factor.log_density, factor.over, values, graph.sizes), shape
-    )
-    return found

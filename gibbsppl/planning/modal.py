@@ -19,7 +19,7 @@ from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import SecondOrder, Term, second_order
+from gibbsppl.derive.second_order import SecondOrder, Term, expanded_about, second_order
 from gibbsppl.derive.weights import has_function
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw
@@ -171,3 +171,9 @@ def to_second_order(
     terms = terms_of(graph, names)
     found = second_order(graph, statements, terms, data, constrained=True)
     return None if found is None else found.quadratic
+
+
+def expanded(graph: Graph, statements: Sequence[Statement], data: Values) -> Quadratic | None:
+    """The log density of statements to second order, concave or not."""
+    names = {s.target.array.name for s in statements}
+    return expanded_about(graph, statements, terms_of(graph, names), data)

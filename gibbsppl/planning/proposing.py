@@ -33,12 +33,19 @@ LEAST_ACCEPTED = RULES["least accepted"].value
 
 
 def with_proposals(
-    now: Planned, settings: Mapping[str, Any], start: Callable[[Trial], Sequence[Values]]
+    now: Planned,
+    settings: Mapping[str, Any],
+    start: Callable[[Trial], Sequence[Values]],
+    before: Sequence[Choice] = (),
 ) -> tuple[Planned, tuple[Choice, ...]]:
-    """The plan with proposals of all elements of a block, where these pay; the choices made."""
-    choices = list[Choice]()
+    """The plan with proposals of all elements of a block, where these pay; the choices made.
+
+    Of variables that choices have been made of ``before`` it is known whether they are proposed.
+    """
+    choices, known = list[Choice](), [{*c.variables} for c in before]
     for names in _groups(now.schedule) if is_quick(now.schedule.graph) else ():
-        other = None if _is_in(names, choices) else _proposing(now, names, settings)
+        is_known = {*names} in known or _is_in(names, (*before, *choices))
+        other = None if is_known else proposal_of(now, names, settings)
         shares = None if other is None else _shares(now, other, names, start)
         if other is None or shares is None:
             continue
@@ -80,7 +87,7 @@ def _groups(schedule: Schedule) -> Iterator[tuple[str, ...]]:
                 yield group
 
 
-def _proposing(
+def proposal_of(
     now: Planned, names: tuple[str, ...], settings: Mapping[str, Any]
 ) -> Planned | None:
     """The plan with proposals of some variables; None where these cannot be made."""
@@ -104,8 +111,7 @@ def _shares(
 
     So too where the short chain of the other one accepts few proposals.
     """
-    most = share_of_scales(now.schedule, names)
-    shares = list[float]()
+    most, shares = share_of_scales(now.schedule, names), list[float]()
     for plan in (now, other):
         block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
         if block is None or not block[1].pairs:  # (elements that no term ties mix at once)
@@ -114,13 +120,20 @@ def _shares(
         if rate is None:
             return None
         shares.append(min(share_of(rate), most))
-    last = start(other.trial)[-1]
+    return (shares[0], shares[1]) if is_accepted(other, names, start) else None
+
+
+def is_accepted(
+    proposing: Planned, names: Sequence[str], start: Callable[[Trial], Sequence[Values]]
+) -> bool:
+    """Whether the short chain of a plan accepts enough proposals of some variables."""
+    last = start(proposing.trial)[-1]
     accepted = [
         accepted_share(s, last) or 0.0
-        for s in other.schedule.proposed
+        for s in proposing.schedule.proposed
         if {*names} <= {*s.variables}
     ]
-    return (shares[0], shares[1]) if min(accepted, default=0.0) >= LEAST_ACCEPTED else None
+    return min(accepted, default=0.0) >= LEAST_ACCEPTED
 
 
 def block_of(
