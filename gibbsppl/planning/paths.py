@@ -57,13 +57,14 @@ from gibbsppl.kernels.hamiltonian import NUTS
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.control import Control
+from gibbsppl.planning.rules import RULES
 from gibbsppl.schedule.asked import Asked, Made
 
 # What is drawn, or moved, by its log density.
 ByDensity = NotConjugate | LogConcave
 
 # Fewer elements are moved by slices.
-LEAST = 3
+LEAST = RULES["least along a path"].value
 # What a gradient knows nothing of.
 JUMPS = (Where, *INDICATORS)
 

@@ -78,6 +78,14 @@ _ROWS = (
         "times and above all had less.",
     ),
     ChoiceRule(
+        "least along a path", 3,
+        "so many elements that slices would move one by one, each of which depends on each, move "
+        "together along a path",
+        "Three parameters of two exponentials had 4.7 times the effective draws a CPU second, four "
+        "of a ratio of powers 23 times, three that are hardly tied 1.4 times; a pair 1.06 times, "
+        "and two coordinates on a ring a thirty-sixth.",
+    ),
+    ChoiceRule(
         "most elements", 100,
         "theory is asked of so many variables at most, or up to what a matrix has where several "
         "series are drawn jointly",

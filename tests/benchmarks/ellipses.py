@@ -1,7 +1,8 @@
 """Effective draws per CPU second of arrays that a dense normal prior ties: three ways to move them.
 
-Element by element, along an ellipse, and both as by default. The worst element of a chain tells,
-compiled; two digits are known. Run from the root: ``python -m tests.benchmarks.ellipses``.
+Element by element, along an ellipse, and both, with the one that the compiler chooses. The worst
+element of a chain tells, compiled; two digits are known. Run from the root:
+``python tests/benchmarks/ellipses.py``.
 """
 
 
@@ -11,7 +12,7 @@ from measuring import drawn_in
 import gibbsppl as gp
 from gibbsppl.output.diagnostics import ess_bulk
 
-DRAWS = 2000
+DRAWS = 10_000
 
 
 def smooth(size, length):
@@ -66,14 +67,18 @@ def rate(sampler):
 
 
 def main():
-    print(f"{'':45}one by one   ellipse      both   us a sweep of each")
+    print(f"{'':45}one by one   ellipse      both   us a sweep of each; chosen")
     for name, (cov, observed) in CASES.items():
         declared = model(cov, observed)
-        ways = ({"exact": True} if observed is counts else {"kernels": {"f": gp.Slice()}},
-                {"kernels": {"f": gp.EllipticalSlice()}}, {})  # fmt: skip
-        found = [rate(gp.compile(declared, **way)) for way in ways]
+        by_element = gp.compile(declared, blocks={"f": "elements"})
+        own = gp.Slice() if by_element.schedule.fallbacks else gp.AdaptiveRejection()
+        ways = [{"f": gp.EllipticalSlice()}, {"f": gp.Cycle(gp.EllipticalSlice(), own)}]
+        others = [gp.compile(declared, kernels=way) for way in ways]
+        found = [rate(sampler) for sampler in (by_element, *others)]
         rates = "".join(f"{r:10.1f}" for r, _ in found)
-        print(f"{name:45}{rates}   {', '.join(f'{t:.0f}' for _, t in found)}", flush=True)
+        chosen = ", ".join(s.owner for s in gp.compile(declared).schedule.steps)
+        told = ", ".join(f"{t:.1f}" for _, t in found)
+        print(f"{name:45}{rates}   {told}; {chosen}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Effective draws per CPU second of what slices move one after the other, and of paths instead.
 
 The worst scalar of a chain tells, compiled; two digits are known. Run from the root:
-``python -m tests.benchmarks.paths [NAMES]``.
+``python tests/benchmarks/paths.py [NAMES]``.
 """
 
 import sys
