@@ -4,6 +4,7 @@
 
 import contextlib
 import json
+import subprocess
 import sys
 from pathlib import Path
 from time import process_time, sleep
@@ -13,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
+import environments
 import kept
 import page
 import runner
@@ -106,9 +108,8 @@ def of_a_model(**how):
 
 
 @pytest.fixture
-def side(monkeypatch):
-    monkeypatch.setattr(sides, "WARMUP", 100)
-    return sides.Compiled(of_a_model())
+def side():
+    return sides.Compiled(of_a_model(warmup=100))
 
 
 def is_sampling_alone(monkeypatch, side, size=20):
@@ -173,6 +174,14 @@ def test_sides_that_differ_by_two_have_a_ratio_near_two(monkeypatch):
     assert abs(np.log(row.ratio[1] / 2)) < 4 * np.log(found).std(ddof=1)
     assert row.peer == "a peer"
     assert row.told == ("mu Normal eta = (y, -0.505)",)
+
+
+def test_a_process_that_takes_too_long_is_ended():
+    forever = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    environments.allow(forever, 0.5)
+    assert "more than 0.5 CPU seconds" in environments.why_ended(forever, 0.5)
+    fails = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
+    assert environments.why_ended(fails, 0.5) == "the process has ended with 3"
 
 
 # ---- what is on the page -------------------------------------------------------------------------
