@@ -21,6 +21,7 @@ import runner
 import sides
 from measuring import ENOUGH, Found, Turn, judged, longer, ratios, spread
 from peers import BY_HAND, NAMED, Peer
+from reasons import REASONS
 from workload import BUGS, HAND, LARGE, MODELS, Workload
 from workloads import ROWS, WORKLOADS
 
@@ -205,7 +206,8 @@ def row_of(key, group, **peers):
 
 
 def page_of(*pairs):
-    return page.written({w.key: w for w, _ in pairs}, {w.key: r for w, r in pairs})
+    reasons = {(w.key, peer): "it is said why" for w, _ in pairs for peer in w.peers}
+    return page.written({w.key: w for w, _ in pairs}, {w.key: r for w, r in pairs}, reasons)
 
 
 def test_the_page_is_made_of_rows():
@@ -224,12 +226,13 @@ def test_the_page_is_made_of_rows():
     absent = row_of("absent", LARGE, smurff=3.0), record_of("absent", smurff={"missing": "no such"})
     found = page_of(ahead, behind, stuck, slower, absent)
 
-    rates = "300 | 20 | 15 (15 to 15) | 1,667 | 25,000 | 0.5 | 0.5"
+    rates = "300 | 20 | 15 (15 to 15) | 1 | 1,667 | 25,000 | 0.5 | 0.5"
     assert f"| fast | JAGS | {rates} | 2.00 s | 0.01 s | `x[1]` |" in found
-    assert "In 1 of 3 comparisons:\n\n- slow, JAGS: 0.5 (0.5 to 0.5) (`x[1]`: x  Normal)" in found
+    told = "(`x[1]`: x  Normal): it is said why."
+    assert f"In 1 of 3 comparisons:\n\n- slow, JAGS: 0.5 (0.5 to 0.5) {told}" in found
     assert "Of 3 that settle: median 15.0 times" in found
     assert "1 below 1, 1 below 10; from 0.50 to 45." in found
-    assert "| 900 | 20 (90 effective draws, R-hat 1.000) | 45 (45 to 45) |" in found
+    assert "| 900 | 20 (90 effective draws, R-hat 1.000) | 45 (45 to 45) | 1 |" in found
     assert "- stuck, JAGS: 0.5 (0.5 to 0.5); gibbsppl 1,000 effective draws, R-hat 1.500" in found
     assert "- smurff (absent): no such" in found
 
@@ -240,6 +243,22 @@ def test_what_is_wrong_is_told_but_not_counted():
     assert "Nowhere, in 0 comparisons." in found
     assert "Ahead, but not counted:\n\n- few, JAGS: 0.5 (0.5 to 0.5): too small" in found
     assert "| few | JAGS (not counted: too small) |" in found
+
+
+@pytest.mark.parametrize(("target", "rate"), [(1.0, 10), (3.0, 40)])
+def test_a_page_is_not_written_where_a_reason_is_missing(target, rate):
+    """Behind, and ahead by less than is asked for."""
+    row = row_of("slow", BUGS, JAGS=target)
+    record = record_of("slow", JAGS={"ours": turns(rate), "turns": turns(20)})
+    with pytest.raises(ValueError, match="without a reason: slow, JAGS"):
+        page.written({"slow": row}, {"slow": record}, {})
+    found = page.written({"slow": row}, {"slow": record}, {("slow", "JAGS"): "one sweep is long"})
+    assert "one sweep is long." in found
+
+
+def test_reasons_are_of_rows_that_there_are():
+    for key, peer in REASONS:
+        assert peer in WORKLOADS[key].peers, (key, peer)
 
 
 def test_hand_written_code_may_take_two_thirds():
@@ -262,7 +281,7 @@ def test_a_record_keeps_what_was_not_measured_again(tmp_path):
 
 
 def test_the_page_says_what_the_records_do():
-    assert PAGE.read_text(encoding="utf-8") == page.written(WORKLOADS, kept.read(kept.FOLDER))
+    assert PAGE.read_text(encoding="utf-8") == page.of_records(WORKLOADS, kept.FOLDER)
 
 
 # ---- rows ----------------------------------------------------------------------------------------

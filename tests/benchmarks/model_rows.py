@@ -108,7 +108,7 @@ ROWS = (
     ),
     Workload(
         "rats 5000 x 20", MODELS, "rats",
-        lambda d: gp.read_bugs(RATS, d, monitor=list(OF_RATS)), {"JAGS": 150}, _many_rats,
-        OF_RATS, program=lambda: (RATS, _many_rats(), STARTS), fewest=100, warmup=200,
+        lambda d: gp.read_bugs(RATS, d, monitor=list(OF_RATS)), {"JAGS": 150, "PyMC": 40},
+        _many_rats, OF_RATS, program=lambda: (RATS, _many_rats(), STARTS), fewest=100, warmup=200,
     ),
 )  # fmt: skip
