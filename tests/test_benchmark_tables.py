@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
+import defaults
 import environments
 import kept
 import page
@@ -282,6 +283,40 @@ def test_a_record_keeps_what_was_not_measured_again(tmp_path):
 
 def test_the_page_says_what_the_records_do():
     assert PAGE.read_text(encoding="utf-8") == page.of_records(WORKLOADS, kept.FOLDER)
+
+
+# ---- defaults beside what is tuned ---------------------------------------------------------------
+
+
+def test_a_default_that_is_not_best_is_found():
+    """Planted: a slice where the draw is exact, of which `tuned` finds that it is not needed."""
+    slow = of_a_model(settings={"kernels": {"mu": gp.Slice()}})
+    found = defaults.measured(slow)
+    assert found["chosen"] == "with the default kernels"
+    assert found["share"] < defaults.ENOUGH
+    assert found["operations"][0] > found["operations"][1]
+
+    found = defaults.measured(of_a_model())
+    assert (found["chosen"], found["share"]) == (defaults.DEFAULT, 1)
+
+
+def test_the_page_tells_which_defaults_are_not_best():
+    every = {"variants": 3, "failed": 0, "error": 0.1, "ess": [100.0, 400.0], "sweeps": 4000,
+             "operations": [1000.0, 2000.0], "r_hat": [1.0, 1.0], "worst": ["x", "y"]}  # fmt: skip
+    shares = {"good": 1.0, "near": 0.9, "far": 0.5}
+    workloads = {key: row_of(key, MODELS) for key in (*shares, "absent", "not")}
+    records = {
+        key: {"key": key, "share": x, "chosen": defaults.DEFAULT if x == 1 else "other", **every}
+        for key, x in shares.items()
+    }
+    records["not"] = {"key": "not", "missing": "its operations are not known"}
+    found = "\n\n".join(defaults.section(workloads, records))
+
+    assert "Of 3 models 2 reach it. The default stays in 1: good." in found
+    assert "| far | 0.50 ± 10 % | other | 100 | 400 | 1,000 | 2,000 | `x` |" in found
+    assert found.index("| far |") < found.index("| near |")
+    assert "- not: its operations are not known" in found
+    assert not list(defaults.section(workloads, {}))
 
 
 # ---- rows ----------------------------------------------------------------------------------------
