@@ -4,6 +4,7 @@
 
 import contextlib
 import json
+import subprocess
 import sys
 from pathlib import Path
 from time import process_time, sleep
@@ -13,12 +14,15 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
+import defaults
+import environments
 import kept
 import page
 import runner
 import sides
 from measuring import ENOUGH, Found, Turn, judged, longer, ratios, spread
 from peers import BY_HAND, NAMED, Peer
+from reasons import REASONS
 from workload import BUGS, HAND, LARGE, MODELS, Workload
 from workloads import ROWS, WORKLOADS
 
@@ -106,9 +110,8 @@ def of_a_model(**how):
 
 
 @pytest.fixture
-def side(monkeypatch):
-    monkeypatch.setattr(sides, "WARMUP", 100)
-    return sides.Compiled(of_a_model())
+def side():
+    return sides.Compiled(of_a_model(warmup=100))
 
 
 def is_sampling_alone(monkeypatch, side, size=20):
@@ -175,6 +178,14 @@ def test_sides_that_differ_by_two_have_a_ratio_near_two(monkeypatch):
     assert row.told == ("mu Normal eta = (y, -0.505)",)
 
 
+def test_a_process_that_takes_too_long_is_ended():
+    forever = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    environments.allow(forever, 0.5)
+    assert "more than 0.5 CPU seconds" in environments.why_ended(forever, 0.5)
+    fails = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
+    assert environments.why_ended(fails, 0.5) == "the process has ended with 3"
+
+
 # ---- what is on the page -------------------------------------------------------------------------
 
 
@@ -196,7 +207,8 @@ def row_of(key, group, **peers):
 
 
 def page_of(*pairs):
-    return page.written({w.key: w for w, _ in pairs}, {w.key: r for w, r in pairs})
+    reasons = {(w.key, peer): "it is said why" for w, _ in pairs for peer in w.peers}
+    return page.written({w.key: w for w, _ in pairs}, {w.key: r for w, r in pairs}, reasons)
 
 
 def test_the_page_is_made_of_rows():
@@ -215,12 +227,13 @@ def test_the_page_is_made_of_rows():
     absent = row_of("absent", LARGE, smurff=3.0), record_of("absent", smurff={"missing": "no such"})
     found = page_of(ahead, behind, stuck, slower, absent)
 
-    rates = "300 | 20 | 15 (15 to 15) | 1,667 | 25,000 | 0.5 | 0.5"
+    rates = "300 | 20 | 15 (15 to 15) | 1 | 1,667 | 25,000 | 0.5 | 0.5"
     assert f"| fast | JAGS | {rates} | 2.00 s | 0.01 s | `x[1]` |" in found
-    assert "In 1 of 3 comparisons:\n\n- slow, JAGS: 0.5 (0.5 to 0.5) (`x[1]`: x  Normal)" in found
+    told = "(`x[1]`: x  Normal): it is said why."
+    assert f"In 1 of 3 comparisons:\n\n- slow, JAGS: 0.5 (0.5 to 0.5) {told}" in found
     assert "Of 3 that settle: median 15.0 times" in found
     assert "1 below 1, 1 below 10; from 0.50 to 45." in found
-    assert "| 900 | 20 (90 effective draws, R-hat 1.000) | 45 (45 to 45) |" in found
+    assert "| 900 | 20 (90 effective draws, R-hat 1.000) | 45 (45 to 45) | 1 |" in found
     assert "- stuck, JAGS: 0.5 (0.5 to 0.5); gibbsppl 1,000 effective draws, R-hat 1.500" in found
     assert "- smurff (absent): no such" in found
 
@@ -231,6 +244,22 @@ def test_what_is_wrong_is_told_but_not_counted():
     assert "Nowhere, in 0 comparisons." in found
     assert "Ahead, but not counted:\n\n- few, JAGS: 0.5 (0.5 to 0.5): too small" in found
     assert "| few | JAGS (not counted: too small) |" in found
+
+
+@pytest.mark.parametrize(("target", "rate"), [(1.0, 10), (3.0, 40)])
+def test_a_page_is_not_written_where_a_reason_is_missing(target, rate):
+    """Behind, and ahead by less than is asked for."""
+    row = row_of("slow", BUGS, JAGS=target)
+    record = record_of("slow", JAGS={"ours": turns(rate), "turns": turns(20)})
+    with pytest.raises(ValueError, match="without a reason: slow, JAGS"):
+        page.written({"slow": row}, {"slow": record}, {})
+    found = page.written({"slow": row}, {"slow": record}, {("slow", "JAGS"): "one sweep is long"})
+    assert "one sweep is long." in found
+
+
+def test_reasons_are_of_rows_that_there_are():
+    for key, peer in REASONS:
+        assert peer in WORKLOADS[key].peers, (key, peer)
 
 
 def test_hand_written_code_may_take_two_thirds():
@@ -253,7 +282,41 @@ def test_a_record_keeps_what_was_not_measured_again(tmp_path):
 
 
 def test_the_page_says_what_the_records_do():
-    assert PAGE.read_text(encoding="utf-8") == page.written(WORKLOADS, kept.read(kept.FOLDER))
+    assert PAGE.read_text(encoding="utf-8") == page.of_records(WORKLOADS, kept.FOLDER)
+
+
+# ---- defaults beside what is tuned ---------------------------------------------------------------
+
+
+def test_a_default_that_is_not_best_is_found():
+    """Planted: a slice where the draw is exact, of which `tuned` finds that it is not needed."""
+    slow = of_a_model(settings={"kernels": {"mu": gp.Slice()}})
+    found = defaults.measured(slow)
+    assert found["chosen"] == "with the default kernels"
+    assert found["share"] < defaults.ENOUGH
+    assert found["operations"][0] > found["operations"][1]
+
+    found = defaults.measured(of_a_model())
+    assert (found["chosen"], found["share"]) == (defaults.DEFAULT, 1)
+
+
+def test_the_page_tells_which_defaults_are_not_best():
+    every = {"variants": 3, "failed": 0, "error": 0.1, "ess": [100.0, 400.0], "sweeps": 4000,
+             "operations": [1000.0, 2000.0], "r_hat": [1.0, 1.0], "worst": ["x", "y"]}  # fmt: skip
+    shares = {"good": 1.0, "near": 0.9, "far": 0.5}
+    workloads = {key: row_of(key, MODELS) for key in (*shares, "absent", "not")}
+    records = {
+        key: {"key": key, "share": x, "chosen": defaults.DEFAULT if x == 1 else "other", **every}
+        for key, x in shares.items()
+    }
+    records["not"] = {"key": "not", "missing": "its operations are not known"}
+    found = "\n\n".join(defaults.section(workloads, records))
+
+    assert "Of 3 models 2 reach it. The default stays in 1: good." in found
+    assert "| far | 0.50 ± 10 % | other | 100 | 400 | 1,000 | 2,000 | `x` |" in found
+    assert found.index("| far |") < found.index("| near |")
+    assert "- not: its operations are not known" in found
+    assert not list(defaults.section(workloads, {}))
 
 
 # ---- rows ----------------------------------------------------------------------------------------

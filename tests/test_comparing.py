@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
+from gibbsppl.comparing import tournament as tournament_module
 from gibbsppl.comparing.comparison import Variant, best_of
 from gibbsppl.comparing.mixing import Mixing, mixing
 from gibbsppl.comparing.tournament import merged
@@ -191,6 +192,20 @@ def test_equal_seeds_choose_equal_samplers_and_draws_record_the_choice(tmp_path)
     again = gp.load_draws(tmp_path / "draws.nc")
     assert again.attributes["tuned"] == first.tuned_from.best.name
     assert again.attributes["tuned_from"] == str(first.tuned_from)
+
+
+@pytest.mark.parametrize("times", [1.0, 1000.0])
+def test_variants_that_cannot_win_are_not_run(monkeypatch, times):
+    """An effective size has a bound, which so many more operations are beyond."""
+    plain = tournament_module.operations_by
+    monkeypatch.setattr(tournament_module, "operations_by", lambda s: times * plain(s))
+    slow = {"slow": {"kernels": {"alpha": gp.Slice()}}}
+    found = pumps().tuned(1, variants=slow, sweeps=60, chains=2, backend="numpy").tuned_from
+
+    assert ("slow" in {v.name for v in found.variants}) == (times == 1.0)
+    assert [name for name, why in found.failed if "times the operations of as compiled" in why] == (
+        [] if times == 1.0 else ["slow"]
+    )
 
 
 def test_what_cannot_be_counted_cannot_be_tuned():

@@ -208,10 +208,7 @@ def measured(
 ) -> Variant:
     """A variant that is run, its chains from starts of their own."""
     names = by_default(sampler.graph) if of is None else tuple(of)
-    try:
-        operations = operations_of(sampler.schedule, sampler.loops())
-    except NotLoweredError:
-        operations = nan
+    operations = operations_by(sampler)
     once = {**run, "draws": 1, "warmup": 0, "chains": 1, "seed": 0}
     sampler.sample(**once, keep=names, progress=False)  # (compiles)
     started = process_time()
@@ -219,6 +216,14 @@ def measured(
     seconds = process_time() - started
     sweeps = run["chains"] * (run["warmup"] + run["draws"])
     return Variant(name, settings, seconds / sweeps, operations, mixing(draws, names), sweeps)
+
+
+def operations_by(sampler: Compiled) -> float:
+    """The operations of a sweep; NaN where they are not known."""
+    try:
+        return operations_of(sampler.schedule, sampler.loops())
+    except NotLoweredError:
+        return nan
 
 
 def _number(value: float) -> str:

@@ -163,7 +163,8 @@ class Comparing:
         """The best sampler of the same model: the winner of a tournament among variants.
 
         ``variants`` are as those of `compare`, by default these and other kernels of variables that
-        are moved. Each makes pilot runs of ``chains``, of ``sweeps`` each; the better half by
+        are moved. Each makes pilot runs of ``chains``, of ``sweeps`` each, unless its sweep has so
+        many operations that not even independent draws would make up for them; the better half by
         effective draws per operation makes runs twice as long, and so on (successive halving); then
         what has won is combined with other changes that were better than this sampler, one after
         the other. This sampler stays unless another one is better by more than the error of both.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
+from math import isnan, log10
 from typing import Any
 
 from gibbsppl.comparing.comparison import (
@@ -24,6 +24,7 @@ from gibbsppl.comparing.comparison import (
     Variant,
     best_of,
     measured,
+    operations_by,
     ordered,
 )
 from gibbsppl.errors import CompileError, RunError
@@ -31,6 +32,10 @@ from gibbsppl.settings import Settings
 
 # As many candidates as are compared in the last round, the sampler as it is among them.
 LAST = 2
+HOPELESS = (
+    "its sweep takes {times:,.0f} times the operations of {first}, more than can be made up for by "
+    "draws that do not depend on one another"
+)
 UNKNOWN = "its operations are not known, since compiled loops do not have all of its steps"
 
 
@@ -123,7 +128,7 @@ class _Pilots:
         """
         found = {}
         for name, settings in candidates.items():
-            one = self.one(name, settings, self.sweeps << rounds)
+            one = self.one(name, settings, self.sweeps << rounds, self.longest.get(first))
             if one is not None:
                 found[name] = self.longest[name] = one
             elif name == first:
@@ -133,13 +138,25 @@ class _Pilots:
                 )
         return found
 
-    def one(self, name: str, settings: Settings, sweeps: int) -> Variant | None:
-        """The pilot of a candidate, a third of it warm-up; None where it fails."""
+    def one(
+        self, name: str, settings: Settings, sweeps: int, first: Variant | None
+    ) -> Variant | None:
+        """The pilot of a candidate, a third of it warm-up; None where it fails.
+
+        It is not run where it cannot be as good as the ``first``: an effective size is at most so
+        many times the draws as these have digits.
+        """
         warmup = sweeps // 3
         run = {**self.how, "warmup": warmup, "draws": sweeps - warmup}
         try:
             if name not in self.made:
                 self.made[name] = self.compile_(settings)
+            if first is not None:
+                times = operations_by(self.made[name]) / first.operations
+                most = log10(run["chains"] * run["draws"])
+                if most < times * first.mixing.share:
+                    self.failed.append((name, HOPELESS.format(times=times, first=first.name)))
+                    return None
             found = measured(name, settings, self.made[name], self.of, run)
         except (CompileError, RunError) as error:
             self.failed.append((name, str(error).splitlines()[0]))

@@ -4,6 +4,7 @@
     python -m tests.benchmarks rats_1 "logit 1000 x 10" --peers JAGS NumPyro --repeats 5
     python -m tests.benchmarks --list
     python -m tests.benchmarks --page                # the page anew, from what has been measured
+    python -m tests.benchmarks --tuned rats_1        # defaults beside what `tuned` finds
 
 Each workload is measured in a process of its own, and what was found is kept in ``measured/`` as a
 file of JSON, so that one can be measured again and the page (``docs/benchmarks.md``, or ``--out``)
@@ -28,6 +29,7 @@ import environments
 
 os.environ.update({n: os.environ.get(n, x) for n, x in environments.LIMITS.items()})
 
+import defaults
 import kept
 import page
 import runner
@@ -50,6 +52,7 @@ def asked(arguments):
     parser.add_argument("--measured", type=Path, default=kept.FOLDER, help="where records are")
     parser.add_argument("--list", action="store_true", help="print the names of workloads")
     parser.add_argument("--page", action="store_true", help="only write the page")
+    parser.add_argument("--tuned", action="store_true", help="defaults beside `sampler.tuned`")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     found = parser.parse_args(arguments)
     unknown = sorted(set(found.names) - set(WORKLOADS))
@@ -64,11 +67,24 @@ def in_a_process(name, options):
     command += ["--repeats", str(options.repeats), "--measured", str(options.measured)]
     command += ["--seconds", str(options.seconds)]
     command += ["--peers", *options.peers] if options.peers else []
+    command += ["--tuned"] * options.tuned
     with tempfile.TemporaryDirectory() as scratch:
         own = {**os.environ, "GIBBSPPL_CACHE": scratch}
         done = subprocess.run(command, cwd=HERE.parents[1], env=own, check=False)
     if done.returncode:
         print(f"{name}: ended with {done.returncode}", file=sys.stderr, flush=True)
+
+
+def alone(workload, options):
+    """One workload in this process: measured, kept and told."""
+    if options.tuned:
+        record = defaults.measured(workload)
+        kept.replace(options.measured / defaults.FOLDER, record)
+        print(defaults.line_of(record), flush=True)
+        return
+    record = runner.measured(workload, options.peers, options.repeats, options.seconds)
+    kept.write(options.measured, record)
+    print("\n".join(page.lines_of(workload, record)), flush=True)
 
 
 def main(arguments):
@@ -79,15 +95,13 @@ def main(arguments):
         return
     if options.alone:
         for name in options.names:
-            workload = WORKLOADS[name]
-            record = runner.measured(workload, options.peers, options.repeats, options.seconds)
-            kept.write(options.measured, record)
-            print("\n".join(page.lines_of(workload, record)), flush=True)
+            alone(WORKLOADS[name], options)
         return
     if not options.page:
-        for name in options.names or WORKLOADS:
+        own = (n for n, w in WORKLOADS.items() if not options.tuned or defaults.is_tuned(w))
+        for name in options.names or own:
             in_a_process(name, options)
-    options.out.write_text(page.written(WORKLOADS, kept.read(options.measured)), encoding="utf-8")
+    options.out.write_text(page.of_records(WORKLOADS, options.measured), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,14 @@ Packages come by pip from where pip is set up to look. The folder is ``gibbsppl-
 user's cache (``XDG_CACHE_HOME``); removing it makes all anew.
 """
 
+import ctypes
+import math
 import os
+import resource
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 # One thread: CPU time is what is compared.
@@ -35,6 +40,29 @@ def python_of(name, packages):
         _run(str(interpreter), "-m", "pip", "install", "-q", *packages)
         ready.write_text(" ".join(packages), encoding="utf-8")
     return str(interpreter)
+
+
+def allow(process, seconds):
+    """Let a process take so many CPU seconds from now on, after which the system ends it."""
+    used = time.clock_gettime(clock_of(process.pid))
+    most = math.ceil(used + seconds), resource.RLIM_INFINITY
+    resource.prlimit(process.pid, resource.RLIMIT_CPU, most)
+
+
+def why_ended(process, seconds, said=""):
+    """The reason for which a process that may take so many seconds has ended, in words."""
+    code = process.wait()
+    if code == -signal.SIGXCPU:
+        return f"a turn, with its warm-up, takes more than {seconds:g} CPU seconds"
+    return f"the process has ended with {code}: {said.strip()}".removesuffix(": ")
+
+
+def clock_of(process):
+    """The CPU clock of another process, as POSIX has it."""
+    clock = ctypes.c_int()
+    if ctypes.CDLL(None).clock_getcpuclockid(process, ctypes.byref(clock)):
+        raise RuntimeError(f"no CPU clock of process {process}")
+    return clock.value
 
 
 def _run(*command):

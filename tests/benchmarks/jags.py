@@ -10,8 +10,8 @@ can be read in between. Data and initial values are dicts of arrays; masked elem
 are missing values. Draws are as JAGS writes them: six digits.
 """
 
-import ctypes
 import json
+import math
 import os
 import pty
 import re
@@ -24,10 +24,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import environments
 import numpy as np
 
 MISSING = "skipped: jags is not on the PATH (Debian has it as the package jags)"
 PROMPT = b". "
+NO_LIMIT = math.inf
 WARNING = re.compile(r"^WARNING.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 WELCOME = re.compile(r"Welcome to JAGS ([0-9.]+[0-9])")
 # What JAGS says of a command that failed: it goes on all the same.
@@ -64,13 +66,14 @@ def version():
 
 def run(
     text, data, inits, monitors, *,
-    draws=1000, warmup=1000, adapt=1000, chains=4, thin=1, seed=1, modules=("glm",),
+    draws=1000, warmup=1000, adapt=1000, chains=4, thin=1, seed=1, modules=("glm",), most=NO_LIMIT,
 ):  # fmt: skip
     """The draws that JAGS makes of what is monitored: arrays, or single elements (``y[2,1]``).
 
     ``inits`` are of all chains, or a list with one dict for each. Chain k has the seed
     ``seed + k``. Adaptation comes before the warm-up, and draws after it; ``thin`` of them are made
-    for each that is kept. The deviance can be monitored.
+    for each that is kept. The deviance can be monitored. After ``most`` CPU seconds JAGS is ended,
+    an error.
     """
     if not present():
         raise JagsError(MISSING)
@@ -83,7 +86,7 @@ def run(
         for k, values in zip(range(chains), inits, strict=True):
             generator = {".RNG.name": "base::Mersenne-Twister", ".RNG.seed": seed + k}
             (scratch / f"inits{k}.R").write_text(r_dump({**values, **generator}), encoding="utf-8")
-        with _Dialogue(scratch) as jags:
+        with _Dialogue(scratch, most) as jags:
             jags.say(*(f"load {name}" for name in modules))
             jags.say('model in "model.bug"', *['data in "data.R"'] * bool(data))
             jags.say(f"compile, nchains({chains})")
@@ -173,15 +176,17 @@ class _Dialogue:
     It prompts only where it is typed to: its input is a terminal, its output a pipe.
     """
 
-    def __init__(self, folder):
-        self.warnings = []
+    def __init__(self, folder, most=NO_LIMIT):
+        self.warnings, self._most = [], most
         self._input, terminal = pty.openpty()
         tty.setraw(terminal)
         self._process = subprocess.Popen(
             ["jags"], cwd=folder, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         os.close(terminal)
-        self._clock = _clock_of(self._process.pid)
+        self._clock = environments.clock_of(self._process.pid)
+        if most < NO_LIMIT:
+            environments.allow(self._process, most)
 
     def __enter__(self):
         self.greeting = self._answer()
@@ -212,14 +217,7 @@ class _Dialogue:
         while heard != PROMPT and not heard.endswith(b"\n" + PROMPT):
             more = os.read(self._process.stdout.fileno(), 1 << 16)
             if not more:
-                raise JagsError(f"JAGS has ended: {heard.decode(errors='replace').strip()}")
+                said = heard.decode(errors="replace")
+                raise JagsError(environments.why_ended(self._process, self._most, said))
             heard += more
         return heard.removesuffix(PROMPT).decode(errors="replace")
-
-
-def _clock_of(process):
-    """The CPU clock of another process, as POSIX has it."""
-    clock = ctypes.c_int()
-    if ctypes.CDLL(None).clock_getcpuclockid(process, ctypes.byref(clock)):
-        raise JagsError(f"no CPU clock of process {process}")
-    return clock.value

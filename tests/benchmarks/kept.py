@@ -27,6 +27,12 @@ def write(folder, record):
     if path.exists():
         before = json.loads(path.read_text(encoding="utf-8"))
         record = record | {"sides": before["sides"] | record["sides"]}
+    replace(folder, record)
+
+
+def replace(folder, record):
+    """Keep a record instead of the one before."""
+    path = path_of(folder, record["key"])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -84,7 +84,7 @@ ROWS = (
     _row(
         "regression 10000 x 50", lambda d: regression_on(linear_regression, d),
         declared.dense_regression, " ".join(REGRESSION),
-        {"JAGS": 1, "NumPyro": 150, "PyMC": 1}, fewest=200,
+        {"JAGS": 1, "NumPyro": 150, "PyMC": 1}, fewest=200, warmup=100,
     ),
     _row(
         "horseshoe 200 x 500", lambda d: regression_on(horseshoe, d),
@@ -92,7 +92,7 @@ ROWS = (
     ),
     _row(
         "spike and slab 200 x 500", declared.gates, declared.sparse_regression,
-        "tau intercept open", {"JAGS": 1}, fewest=200,
+        "tau intercept open", {"JAGS": 1}, fewest=200, warmup=200,
     ),
     _row(
         "mixture of 2000", declared.mixture, declared.values, " ".join(declared.MIXTURE),
@@ -100,7 +100,7 @@ ROWS = (
     ),
     _row(
         "one-way normal, 10000 groups", declared.one_way, declared.groups, "mu tau tau_theta",
-        {"JAGS": 40, "NumPyro": 1}, fewest=200,
+        {"JAGS": 40, "NumPyro": 1}, fewest=200, warmup=200,
     ),
     _row(
         "local level, T = 1000", lambda d: local_level.model(flow=d["y"], first=1),
@@ -108,7 +108,7 @@ ROWS = (
     ),
     Workload(
         "rats 5000 x 20", MODELS, "rats",
-        lambda d: gp.read_bugs(RATS, d, monitor=list(OF_RATS)), {"JAGS": 150}, _many_rats,
-        OF_RATS, program=lambda: (RATS, _many_rats(), STARTS), fewest=100,
+        lambda d: gp.read_bugs(RATS, d, monitor=list(OF_RATS)), {"JAGS": 150, "PyMC": 40},
+        _many_rats, OF_RATS, program=lambda: (RATS, _many_rats(), STARTS), fewest=100, warmup=200,
     ),
 )  # fmt: skip

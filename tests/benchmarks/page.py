@@ -8,9 +8,11 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import defaults
 import kept
 from measuring import ENOUGH, HIGHEST_R_HAT, ratios, spread
 from peers import BY_HAND, NAMED
+from reasons import REASONS
 from sides import CHAINS
 from workload import BUGS, GROUPS
 
@@ -55,6 +57,16 @@ class Row:
     def is_reached(self):
         """Whether the least ratio is reached."""
         return self.ratio[1] >= self.least
+
+    @property
+    def is_behind(self):
+        """Whether the peer is ahead: of code by hand, by more than it may be."""
+        return self.counts and self.ratio[1] < (self.least if self.peer == BY_HAND else 1)
+
+    @property
+    def is_short(self):
+        """Whether gibbsppl is ahead, but by less than is asked for."""
+        return self.counts and not self.is_reached and not self.is_behind
 
 
 def are_settled(turns):
@@ -101,16 +113,22 @@ def lines_of(workload, record):
     ]
 
 
-def written(workloads: Mapping, records: Mapping):
-    """The page, as Markdown."""
+def of_records(workloads, folder):
+    """The page, of the records in a folder."""
+    return written(workloads, kept.read(folder), tuned=kept.read(folder / defaults.FOLDER))
+
+
+def written(workloads: Mapping, records: Mapping, reasons: Mapping = REASONS, tuned: Mapping = {}):
+    """The page, as Markdown; an error if a row that is behind or short has no reason."""
     known = [(workloads[key], records[key]) for key in workloads if key in records]
     everything = [row for pair in known for row in rows_of(*pair)]
     rows = [row for row in everything if isinstance(row, Row)]
-    parts = [HEAD, _measured_on(records), *_behind(rows), *_examples(rows)]
+    parts = [HEAD, _measured_on(records), *_behind(rows, reasons), *_examples(rows)]
     for group in GROUPS:
         own = [row for row in rows if row.group == group and row.is_settled]
         if own:
             parts += [f"## {group[0].upper()}{group[1:]}", _table(own)]
+    parts += defaults.section(workloads, tuned)
     parts += [*_unsettled(rows), *_missing(everything, workloads, records), _versions(known)]
     return "\n\n".join(parts) + "\n"
 
@@ -122,13 +140,13 @@ this page is written by hand. A ratio is how many times as much comes of a CPU s
 of the other program, by default settings of both: effective draws (bulk, of the element that mixes
 worst among the same monitored ones, by the same function) where there are draws, sweeps or
 iterations elsewhere. CPU seconds are user and system time of sampling; compiling, adaptation and
-warm-up are not in them. Sides take turns; ratios are medians of the turns, with quartiles in
-brackets. Of a draw of a chain, or of a sweep, CPU microseconds are told, and how many effective
-draws it is worth: their quotient is the rate. Other work ran on the same cores. Chains count as
-settled with {ENOUGH} effective draws at least and no R-hat above {HIGHEST_R_HAT} (Vehtari et al.
-2021); where a peer has not, its effective size, too high rather than too low, stands beside its
-rate. Of hand-written code for the same back end at most 1.5 times the time is asked for, a ratio of
-0.67."""
+warm-up (1,000 sweeps; 100 to 300 of large models) are not in them. Sides take turns; ratios are
+medians of the turns, with quartiles in brackets. Of a draw of a chain, or of a sweep, CPU
+microseconds are told, and how many effective draws it is worth: their quotient is the rate. Other
+work ran on the same cores. Chains count as settled with {ENOUGH} effective draws at least and no
+R-hat above {HIGHEST_R_HAT} (Vehtari et al. 2021); where a peer has not, its effective size, too
+high rather than too low, stands beside its rate. Of hand-written code for the same back end at most
+1.5 times the time is asked for, a ratio of 0.67."""
 
 
 def _measured_on(records):
@@ -140,25 +158,37 @@ def _measured_on(records):
     return f"{where}; load averages from {loads[0]:g} to {loads[-1]:g}."
 
 
-def _behind(rows):
-    """Where a peer is ahead, worst first."""
+def _behind(rows, reasons):
+    """Where a peer is ahead, worst first, and where less is reached than is asked for: why."""
+    behind = sorted((r for r in rows if r.is_behind), key=lambda row: row.ratio[1])
+    short = [row for row in rows if row.is_short]
+    silent = [f"{r.key}, {r.peer}" for r in (*behind, *short) if (r.key, r.peer) not in reasons]
+    if silent:
+        raise ValueError(
+            f"behind, or short of the target, without a reason: {'; '.join(silent)}. Measure why, "
+            "and add a row to tests/benchmarks/reasons.py."
+        )
     yield "## Where a peer is ahead"
-    behind = [r for r in rows if r.counts and r.ratio[1] < (r.least if r.peer == BY_HAND else 1)]
-    behind.sort(key=lambda row: row.ratio[1])
     counted = sum(row.counts for row in rows)
     if behind:
         yield f"In {len(behind)} of {counted} comparisons:"
-        yield "\n".join(f"- {row.key}, {row.peer}: {_ratio(row)}{_how(row)}" for row in behind)
+        yield _told(behind, reasons, _how)
     else:
         yield f"Nowhere, in {counted} comparisons."
     wrong = [row for row in rows if row.wrong and row.ratio[1] < 1]
     if wrong:
         yield "Ahead, but not counted:"
         yield "\n".join(f"- {row.key}, {row.peer}: {_ratio(row)}: {row.wrong}" for row in wrong)
-    short = [r for r in rows if r.counts and not r.is_reached and r not in behind]
     if short:
         yield "Ahead, but short of the target:"
-        yield "\n".join(f"- {r.key}, {r.peer}: {_ratio(r)}, target {r.least:g}" for r in short)
+        yield _told(short, reasons, lambda row: f", target {row.least:g}")
+
+
+def _told(rows, reasons, more):
+    """Rows as a list, each with its reason."""
+    return "\n".join(
+        f"- {r.key}, {r.peer}: {_ratio(r)}{more(r)}: {reasons[r.key, r.peer]}." for r in rows
+    )
 
 
 def _examples(rows):
@@ -176,10 +206,10 @@ def _examples(rows):
 
 
 COLUMNS = (
-    *("workload", "peer", "gibbsppl", "peer's", "ratio"),
+    *("workload", "peer", "gibbsppl", "peer's", "ratio", "target"),
     *("us each", "peer's", "effective, each", "peer's", "compiling", "peer's", "worst element"),
 )
-ALIGNED = "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|"
+ALIGNED = "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|"
 
 
 def _table(rows):
@@ -189,7 +219,7 @@ def _table(rows):
         worst = _worst(row.ours)
         theirs = _rate(row.theirs) + ("" if are_settled(row.theirs) else f" ({_state(row.theirs)})")
         cells = (
-            row.key, f"{row.peer}{wrong}", _rate(row.ours), theirs, _ratio(row),
+            row.key, f"{row.peer}{wrong}", _rate(row.ours), theirs, _ratio(row), f"{row.least:.3g}",
             *map(_micro, (row.ours, row.theirs)), *map(_each, (row.ours, row.theirs)),
             *(f"{x:.2f} s" for x in row.compiling), f"`{worst}`" if worst else "",
         )  # fmt: skip

@@ -40,11 +40,11 @@ def beside(own, size, peer, workload, repeats, most):
         try:
             other = stack.enter_context(peer.beside(workload))
             other_size, _ = calibrated(other, workload, most)
+            for seed in range(1, repeats + 1):
+                turns = own.turn(seed, size), other.turn(seed, other_size)
+                found.append(tuple(judged(turn, workload.watched) for turn in turns))
         except (ImportError, jags.JagsError) as error:
             return {"missing": str(error)}
-        for seed in range(1, repeats + 1):
-            turns = own.turn(seed, size), other.turn(seed, other_size)
-            found.append(tuple(judged(turn, workload.watched) for turn in turns))
         ours_found, theirs = zip(*found, strict=True)
         return {
             "version": other.version, "compiling": round(other.compiling, 3),

@@ -17,7 +17,7 @@ from unittest import mock
 
 import jags
 import numpy as np
-from environments import LIMITS
+from environments import LIMITS, allow, why_ended
 from measuring import Turn
 
 import gibbsppl as gp
@@ -25,7 +25,9 @@ import gibbsppl.run.segments as segments_module
 from gibbsppl.initial.search import initial_state
 
 HERE = Path(__file__).parent
-CHAINS, WARMUP = 4, 1000
+CHAINS = 4
+# CPU seconds that another program may take to a turn.
+MOST = 600
 # Seeds of turns are so far apart that no two chains have the same one.
 APART = 1000
 # A line of a schedule that begins a step: those that go on stand further in.
@@ -46,8 +48,8 @@ class Compiled:
         began = process_time()
         model = workload.model(workload.data())
         self.sampler = gp.compile(model, **workload.settings)
-        self._run = {"warmup": WARMUP, "chains": CHAINS, "keep": list(self.monitors), "cores": 1}
-        self._run |= {"backend": workload.backend, "progress": False}
+        self._run = {"warmup": workload.warmup, "chains": CHAINS, "keep": list(self.monitors)}
+        self._run |= {"backend": workload.backend, "cores": 1, "progress": False}
         if workload.inits is not None:
             self._run["init"] = gp.read_inits(workload.inits, model)
         made = process_time()
@@ -157,13 +159,13 @@ class Jags(Silent):
             raise ImportError(jags.MISSING)
         self.version = jags.version()
         self._program = workload.program()
-        self._monitors, self._peer = workload.monitors, peer
+        self._monitors, self._peer, self._warmup = workload.monitors, peer, workload.warmup
 
     def turn(self, seed, size):
         """A process of its own: compiled, adapted, warmed up, and its draws."""
         text, data, inits = self._program
-        how = {"draws": size, "warmup": WARMUP, "adapt": WARMUP, "chains": CHAINS}
-        how |= {"modules": self._peer.modules, "seed": APART * seed}
+        how = {"draws": size, "warmup": self._warmup, "adapt": self._warmup, "chains": CHAINS}
+        how |= {"modules": self._peer.modules, "seed": APART * seed, "most": MOST}
         found = jags.run(text, data, inits, self._monitors, **how)
         self.compiling = found.compiling
         return Turn(size, found.sampling, found.warming, found.draws)
@@ -185,7 +187,7 @@ class Elsewhere(Silent):
     def _answer(self):
         line = self._process.stdout.readline()
         if not line:
-            raise ImportError(f"the process has ended with {self._process.wait()}")
+            raise ImportError(why_ended(self._process, MOST))
         return json.loads(line)
 
     def __exit__(self, *exception):
@@ -195,6 +197,7 @@ class Elsewhere(Silent):
 
     def turn(self, seed, size):
         """The answer of the process to a seed and a size."""
+        allow(self._process, MOST)
         self._process.stdin.write(json.dumps({"seed": seed, "size": size}) + "\n")
         self._process.stdin.flush()
         found = self._answer()

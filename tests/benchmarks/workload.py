@@ -38,3 +38,4 @@ class Workload:
     burn: int = 3  # sweeps before any is timed
     wrong: Mapping[str, str] = field(default_factory=dict)
     fewest: int = 1000  # draws of the pilot
+    warmup: int = 1000  # sweeps of gibbsppl and JAGS before those that count

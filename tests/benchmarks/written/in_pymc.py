@@ -59,6 +59,7 @@ def rats(d):
     line = alpha[:, None] + beta[:, None] * (d["x"] - d["x"].mean())
     pm.Normal("y", line, tau=tau_c, observed=d["Y"])
     pm.Deterministic("alpha0", alpha_c - d["x"].mean() * beta_c)
+    pm.Deterministic("sigma", tau_c**-0.5)
 
 
 def pumps(d):
@@ -82,6 +83,7 @@ REGRESSION = ("intercept", "beta", "tau", "tau_beta")
 WORKLOADS = {
     "eight schools": nuts(eight_schools, ("mu", "tau", "theta")),
     "rats_1": nuts(rats, ("alpha0", "beta.c")),
+    "rats 5000 x 20": nuts(rats, ("alpha0", "beta.c", "sigma")),
     "pump_1": nuts(pumps, ("theta", "alpha", "beta")),
     "logit 1000 x 10": nuts(logit, ("beta",)),
     "regression 442 x 10": nuts(regression, REGRESSION),
