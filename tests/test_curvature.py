@@ -346,7 +346,10 @@ def test_matrices():
     assert curvature_of(LogDet(M**2, K, primed(K)), "M", known).kind == "unknown"
     assert curvature_of(form, "x", known).kind == "unknown"
     assert curvature_of(form, "x", known, definite={"Q"}).kind == "concave"
-    assert curvature_of(other, "x", known, definite={"Q"}).kind == "concave"
+    assert curvature_of(other, "x", known).kind == "concave"  # (of others there is no inverse)
+    assert curvature_of(-other, "x", known).kind == "convex"
+    row = InverseEntry(Q, K, primed(K), K, K)
+    assert curvature_of(other.xreplace({entry: row}), "x", known).kind == "unknown"
 
 
 def test_steps_are_printed_as_lines():

@@ -17,6 +17,7 @@ from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
 from gibbsppl.derive import row_forms
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.model import memory
 from gibbsppl.model.density import log_joint
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.pencils import Pencil, pencil_in
@@ -498,27 +499,27 @@ def test_blocks_that_cannot_be_are_refused(name):
 
 
 def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypatch):
-    monkeypatch.setattr(precisions, "MOST_ENTRIES", 1.2)
+    monkeypatch.setattr(memory, "TIMES", 0)
+    monkeypatch.setattr(memory, "LEAST_BYTES", 19)
+    monkeypatch.setattr(precisions, "MOST_ASKED", 12)
     assert len(drawn_how()) > 2
     with pytest.raises(CompileError, match=r"drawn together would take a factor of 49 numb"):
         gp.compile(crossed(), blocks={("u", "v"): "together"})
-    monkeypatch.setattr(precisions, "MOST_ENTRIES", 0.5)
+    monkeypatch.setattr(precisions, "MOST_ASKED", 5)
     with pytest.raises(CompileError, match=r"\(u, v\) drawn together would take 7 coefficients"):
         gp.compile(crossed(), blocks={("u", "v"): "together"})
 
 
 def test_the_schedule_says_what_takes_too_much_memory_to_be_drawn_jointly(monkeypatch):
     """256 MB, or ten times the data and the state, whichever is more; asked for, it is drawn so."""
-    sampler = gp.compile(crossed())
-    own = sum(np.asarray(v).nbytes for v in sampler.data.values()) + 8 * 10  # (data and state)
-    monkeypatch.setattr(precisions, "MOST_BYTES", 0)
-    monkeypatch.setattr(precisions, "MOST_TIMES", 1e6)
-    assert gp.compile(crossed()).schedule.apart == sampler.schedule.apart == ()
-
-    monkeypatch.setattr(precisions, "MOST_TIMES", 150 / own)
+    assert gp.compile(crossed()).schedule.apart == ()
+    monkeypatch.setattr(memory, "LEAST_BYTES", 150)
+    monkeypatch.setattr(memory, "TIMES", 0)
     smaller = gp.compile(crossed())
     assert smaller.schedule.apart
-    assert "not drawn jointly: 0 MB, of 0 MB at most" in str(smaller)
+    assert "not drawn jointly, which would take" in str(smaller)
+    assert "; at most 150 bytes are taken (ten times data and state: 0 bytes)" in str(smaller)
+    assert all(str(large) in str(smaller.costs()) for large in smaller.schedule.apart)
     asked = gp.compile(crossed(), blocks={("u", "v"): "together"})
     assert "u, v" in {s.name for s in asked.schedule.steps}
 
@@ -597,29 +598,49 @@ def test_products_at_the_first_positions_of_an_axis(stop):
     assert sampler.verify().proved
 
 
-def regression(**settings):
+def regression(rows=30, columns=6, **settings):
     """A regression whose columns nothing but the data ties."""
     rng = np.random.default_rng(3)
-    with gp.Model(coords={"i": 30, "k": 6}, name="regression") as model:
-        w = gp.Data("w", rng.normal(size=(30, 6)), dims=("i", "k"))
+    with gp.Model(coords={"i": rows, "k": columns}, name="regression") as model:
+        w = gp.Data("w", rng.normal(size=(rows, columns)), dims=("i", "k"))
         lam = gp.Gamma("lam", 2, rate=1)
         x = gp.Normal("x", mu=0, tau=lam, dims="k")
-        gp.Normal("y", mu=gp.sum(w * x, "k"), tau=1, dims="i", observed=rng.normal(size=30))
+        gp.Normal("y", mu=gp.sum(w * x, "k"), tau=1, dims="i", observed=rng.normal(size=rows))
     return gp.compile(model, **settings)
 
 
 def test_a_vector_whose_matrix_takes_too_much_memory_is_drawn_element_by_element(monkeypatch):
-    whole = regression()
+    whole = regression(2)
     assert whole.schedule.apart == ()
     assert not whole.schedule.step("x").is_by_element
-    monkeypatch.setattr(precisions, "MOST_BYTES", 2 * 8 * 6 * 6 - 1)
-    monkeypatch.setattr(precisions, "MOST_TIMES", 0)
-    sampler = regression()
+    monkeypatch.setattr(memory, "LEAST_BYTES", 2 * 8 * 6 * 6 - 1)
+    monkeypatch.setattr(memory, "TIMES", 0)
+    sampler = regression(2)
     assert [large.arrays for large in sampler.schedule.apart] == [("x",)]
-    assert "x not drawn jointly: 0 MB, of 0 MB at most" in str(sampler)
+    assert "x not drawn jointly, which would take 576 bytes; at most 575 bytes" in str(sampler)
     assert sampler.schedule.step("x").is_by_element
     assert sampler.verify().passed
-    asked = regression(blocks={"x": "alone"})
+    asked = regression(2, blocks={"x": "alone"})
     assert not asked.schedule.step("x").is_by_element
-    monkeypatch.setattr(precisions, "MOST_BYTES", 2 * 8 * 6 * 6)
-    assert not regression().schedule.step("x").is_by_element
+    monkeypatch.setattr(memory, "LEAST_BYTES", 2 * 8 * 6 * 6)
+    assert not regression(2).schedule.step("x").is_by_element
+
+
+def test_large_data_raise_the_limit_of_memory(monkeypatch):
+    """A matrix of 40 columns and what is made of it take 26 kB; 40 numbers in each row are data."""
+    monkeypatch.setattr(memory, "LEAST_BYTES", 20e3)
+    few, many = (regression(rows, 40) for rows in (6, 9))
+    assert memory.memory_limit(few.schedule.graph).own == 8 * (6 * 40 + 6 + 40 + 1)
+    told = "x not drawn jointly, which would take 25.6 kB; at most 23 kB are taken (ten times data"
+    assert [str(large) for large in few.schedule.apart] == [f"{told} and state)"]
+    assert few.schedule.step("x").is_by_element
+    assert many.schedule.apart == ()
+    assert not many.schedule.step("x").is_by_element
+
+
+def test_a_matrix_of_more_than_256_megabytes_is_not_made():
+    sampler = regression(700, 4100)
+    told = "269 MB; at most 256 MB are taken (ten times data and state: 230 MB)"
+    assert [large.told for large in sampler.schedule.apart] == [told]
+    assert told in str(sampler.costs())
+    assert sampler.schedule.step("x").is_by_element

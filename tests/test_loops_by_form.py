@@ -13,8 +13,8 @@ from gibbsppl.code.arrays.accesses import writes
 from gibbsppl.code.arrays.statements import Let, Loop, Store
 from gibbsppl.code.arrays.sweeps import names_in
 from gibbsppl.code.lowering.sweeps import lowered
+from gibbsppl.model import memory
 from gibbsppl.runtime import position_tables
-from gibbsppl.schedule import precisions
 from gibbsppl.schedule.element_loops import element_loop
 from models import factorisation_machine
 
@@ -130,7 +130,8 @@ def test_what_is_too_large_for_a_block_is_drawn_by_a_residual(monkeypatch):
     model = machine(3)
     blocked = gp.compile(model)
     with monkeypatch.context() as patch:
-        patch.setattr(precisions, "MOST_ENTRIES", 0)
+        patch.setattr(memory, "LEAST_BYTES", 0)
+        patch.setattr(memory, "TIMES", 0)
         alone = gp.compile(model)
 
     assert blocked.schedule.step("w").is_joint

@@ -122,15 +122,42 @@ def test_a_vector_is_proposed_whose_prior_has_a_matrix(meaning):
     assert worst_of_few(sampled(model)) < FAR
 
 
-def test_a_vector_is_proposed_whose_precision_is_drawn():
+def with_drawn_matrix(matrix, parameter="tau"):
+    """The coefficients of `few`, whose prior is that of a vector, with a matrix that is drawn."""
     with gp.Model(coords={"i": len(X), "k": 2}) as model:
         x, one = gp.Data("x", X, dims=("i", "k")), gp.Data("one", np.eye(2), dims=("k", "k'"))
-        precision = gp.Wishart("precision", 3, V=one, dims=("k", "k'"), event=("k", "k'"))
-        beta = gp.MvNormal("beta", 0, tau=precision, dims="k", event="k")
+        beta = gp.MvNormal("beta", 0, **{parameter: matrix(one)}, dims="k", event="k")
         gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=FEW)
-    sampler = gp.compile(model)
+    return model
+
+
+DRAWN_MATRICES = {
+    "a precision": lambda one: gp.Wishart("Q", 3, V=one, dims=("k", "k'"), event=("k", "k'")),
+    "a covariance": lambda one: gp.InverseWishart("Q", 4, S=one, dims=("k", "k'")),
+    "a scaled covariance": lambda one: gp.HalfNormal("s", sigma=1) ** 2 * one,
+    "a sum": lambda one: one + gp.InverseWishart("Q", 4, S=one, dims=("k", "k'")),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN_MATRICES)
+def test_a_vector_is_proposed_whose_matrix_is_drawn(name):
+    parameter = "tau" if name == "a precision" else "cov"
+    model = with_drawn_matrix(DRAWN_MATRICES[name], parameter)
+    sampler = gp.compile(model, blocks={"beta": "proposed"})
     assert [s.name for s in moves(sampler)] == ["beta"]
-    assert sampler.verify().proved
+    assert sampler.verify().passed
+
+
+def test_a_form_in_a_matrix_that_may_not_be_definite_is_not_concave():
+    def any_numbers(one):
+        return gp.Normal("Q", one, sigma=1, dims=("k", "k'"))
+
+    found = []
+    for matrix in (DRAWN_MATRICES["a precision"], any_numbers):
+        model = with_drawn_matrix(matrix)
+        terms, beta = terms_of(model.graph, {"beta"}), model.graph.statement("beta")
+        found.append(second_order(model.graph, (beta,), terms, model.data) is not None)
+    assert found == [True, False]
 
 
 @pytest.mark.parametrize("other", [0.5, 2.0])

@@ -20,10 +20,10 @@ from gibbsppl.algebra.ranges import size_of
 from gibbsppl.code.arrays.expressions import Element, Expr, Position, Reduce, Size
 from gibbsppl.code.arrays.systems import Recursive
 from gibbsppl.code.lines import INDENT, indented
-from gibbsppl.code.numpy_text.writer import BYTES, Seen, Writer
+from gibbsppl.code.numpy_text.writer import Seen, Writer
+from gibbsppl.model.memory import BYTES, memory_limit
 from gibbsppl.runtime.temporaries import TEMPORARIES, USUAL
 from gibbsppl.schedule.kinds import Single
-from gibbsppl.schedule.precisions import MOST_BYTES, MOST_TIMES
 from gibbsppl.schedule.steps import Step
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ class Held:
 
 def limit_of(module: Module) -> int:
     """The most bytes of temporary arrays by default, by the sizes of the data and the state."""
-    graph = module.schedule.whole
-    sizes = (prod(size_of(d, graph.sizes) for d in v.dims) for v in graph.variables.values())
-    return int(max(MOST_BYTES, MOST_TIMES * BYTES * sum(sizes)))
+    return int(memory_limit(module.schedule.whole).bytes)
 
 
 def bytes_held(module: Module, step: Step, lines: Sequence[str], writers: Iterable[Writer]) -> int:

@@ -21,6 +21,7 @@ from gibbsppl.code.source import written
 from gibbsppl.code.trials import operations_of, shares_of
 from gibbsppl.errors import CompileError
 from gibbsppl.html import Printed
+from gibbsppl.schedule.precisions import TooLarge
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
 
@@ -108,8 +109,9 @@ class Costs(Printed):
 
     ``plates`` are the leading terms of the operations of all steps: an amount that is a part of
     another one is left out. ``alternatives``, where they are asked for, are other samplers of the
-    same model, the cheapest first. The figures follow from the programs and the sizes of the data
-    alone.
+    same model, the cheapest first. ``too_large`` are joint draws that are not made, and the limits
+    of memory or work that they exceed. The figures follow from the programs and the sizes of the
+    data alone.
     """
 
     steps: tuple[StepCost, ...]
@@ -118,6 +120,7 @@ class Costs(Printed):
     once: float
     memory: Memory
     alternatives: tuple[Alternative, ...] = ()
+    too_large: tuple[TooLarge, ...] = ()
 
     @property
     def operations(self) -> float:
@@ -147,7 +150,8 @@ class Costs(Printed):
         beside = f"beside the steps: {recorded} operations for each draw recorded, {once} once"
         others = (f"  {a.told(self.operations)}" for a in self.alternatives)
         listed = ["alternatives, with their mixing where theory says something:", *others]
-        told = [table(header, rows), *reasons, beside, f"memory: {self.memory}"]
+        large = map(str, self.too_large)
+        told = [table(header, rows), *reasons, beside, f"memory: {self.memory}", *large]
         return "\n".join([*told, *(listed if self.alternatives else ())])
 
 
@@ -165,7 +169,8 @@ def costs_of(schedule: Schedule, loops: LoopProgram) -> Costs:
     every = Amount.sum(w.operations for w in found.steps.values())
     recorded, once = (w.operations.at(found.sizes) for w in (found.recorded, found.once))
     plates = every.leading(found.sizes, loops.model_sizes)
-    return Costs(steps, plates, recorded, once, _memory(loops, held))
+    memory = _memory(loops, held)
+    return Costs(steps, plates, recorded, once, memory, too_large=schedule.apart)
 
 
 def alternatives_of(

@@ -21,9 +21,11 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.multilinear_forms import Entry, LinearForm, NotMultilinear
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.memory import BYTES, memory_limit
 
-# Positions of a form that are looked at together.
-MOST_POSITIONS = 1 << 27
+# Bytes for each position of a form that is looked at: the number of the element that it sees, of
+# which there are copies, and what its index and its weights are.
+A_POSITION = 4 * BYTES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +58,8 @@ def shown_by(form: LinearForm, graph: Graph, data: Values) -> Shown | NotMultili
         dropped = {entry.view.indices[a] for a in free}
         over = (*form.over, *(r for r in entry.ranges if r.dim not in dropped))
         lengths = tuple(map(len, over))
-        if prod(lengths) > MOST_POSITIONS:
-            return NotMultilinear(f"{form.factor}: it has more than {MOST_POSITIONS:,} positions")
+        if too_large := memory_limit(graph).against(A_POSITION * float(prod(lengths))):
+            return NotMultilinear(f"{form.factor}: which elements it reads would take {too_large}")
         every = {**graph.sizes, **{r.dim: r.stop for r in over}}
 
         def at(

@@ -25,9 +25,10 @@ from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.derive.contractions import IsData, data_only
 from gibbsppl.derive.quadratic import Quadratic, degree_of
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.memory import BYTES, memory_limit
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.pieces.split import Piece
-from gibbsppl.runtime.layouts import MODERATE, MOST_ENTRIES, MOST_WORK
+from gibbsppl.runtime.layouts import MODERATE, MOST_WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,10 @@ class RowForms:
         dense = self.size**3 / 6 + self.changing * self.size**2 / 2
         return self.size > MODERATE and self.work < dense
 
-    @property
-    def is_affordable(self) -> bool:
-        """Whether the matrices are within the limits of memory and of work."""
-        entries = self.count * self.size + self.count**2
-        return entries <= MOST_ENTRIES and self.work <= MOST_WORK
+    def is_affordable(self, graph: Graph) -> bool:
+        """Whether the matrices, each with what it is made of, are within memory and work."""
+        needed = 2 * BYTES * float(self.count * self.size + self.count**2)
+        return memory_limit(graph).against(needed) is None and self.work <= MOST_WORK
 
 
 def row_forms_of(graph: Graph, block: Quadratic) -> RowForms | None:

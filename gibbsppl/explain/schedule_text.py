@@ -76,7 +76,7 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
             for r in schedule.rewrites
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
-        *(f"  {', '.join(b.arrays)} not drawn jointly: {b.told}" for b in schedule.apart),
+        *(f"  {large}" for large in schedule.apart),
         *(f"  {line}" for line in schedule.memory),
     ]
 

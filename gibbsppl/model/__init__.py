@@ -3,7 +3,7 @@
 Densities, forward draws and ancestral order are read from the expressions of a `Graph`.
 
 - the value: `graph`; the same with other expressions: `graph_changes`
-- data of which it is recorded what a derivation has asked: `asked`
+- data of which it is recorded what a derivation has asked: `asked`; the limit of `memory` by sizes
 - views, which hold no facts of their own: `graph_views` (edges, the DAG, Markov blankets)
 - the interpreter, which knows no generated code: `evaluation` (an expression at all positions),
   `operations` (one NumPy call each), `elements` of arrays, `by_position` (the steps of recursions);

@@ -69,7 +69,7 @@ def joined(
     left = (d for d in derived if d.statement.name not in gone)
     every: list[Derived | Scan | ChainConditional | JointDraw] = [*steps]
     for d in left:
-        told = None if _name(d) in asked.alone else _beyond_memory(graph, d, data)
+        told = None if _name(d) in asked.alone else _beyond_memory(graph, d)
         found = _by_element(graph, d, data) if told or _needs_a_block(d) else d
         every.append(found)
         large += [TooLarge((_name(d),), told)] if told and found is not d else []
@@ -90,9 +90,7 @@ def _is_apart(
     return not any(_needs_a_block(d) for d in able if _name(d) in names)
 
 
-def _beyond_memory(
-    graph: Graph, derived: Derived | Scan | ChainConditional, data: Mapping[str, Any]
-) -> str | None:
+def _beyond_memory(graph: Graph, derived: Derived | Scan | ChainConditional) -> str | None:
     """The limit of memory that the draw of one vector exceeds, in words; None if within it.
 
     Coefficients of products of its elements are a matrix, which is filled and factorised.
@@ -102,7 +100,7 @@ def _beyond_memory(
     others = dims_of(derived.place) - set(derived.event)
     order = prod(graph.sizes[d] for d in derived.own_event)
     most = max(len(dims_of(s) - others) for s in derived.statistics)
-    return beyond(graph, data, float(order**most)) if most > 1 else None
+    return beyond(graph, float(order**most)) if most > 1 else None
 
 
 def _by_element(

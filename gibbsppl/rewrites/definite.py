@@ -13,51 +13,37 @@ form/2 + 1
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sympy import Mul
 
 from gibbsppl.algebra.expressions import (
     Array,
     Dim,
     Expr,
-    InverseEntry,
-    Leaf,
     Over,
     dims_of,
     substitute,
 )
 from gibbsppl.algebra.polynomials import MOST_TERMS, cancelled, expanded_size, factored
-
-# Whether all matrices along the last two axes of the array of a leaf are positive definite.
-IsDefinite = Callable[[Leaf], bool]
+from gibbsppl.analysis.definite import OfArray, is_definite
 
 FORM = Array("form", nonnegative=True)[()]
 
 
-def forms_named(expr: Expr, is_definite: IsDefinite) -> Expr:
+def forms_named(expr: Expr, of_array: OfArray) -> Expr:
     """The expression with ``form`` for each ``sum(A[k, k'] v[k] v[k'], k', k)``, A definite."""
-    forms = {o for o in expr.atoms(Over) if _is_form(o, is_definite)}
+    forms = {o for o in expr.atoms(Over) if _is_form(o, of_array)}
     return expr.xreplace(dict.fromkeys(forms, FORM))
 
 
-def _is_form(expr: Over, is_definite: IsDefinite) -> bool:
+def _is_form(expr: Over, of_array: OfArray) -> bool:
     inner = expr.body
     if not isinstance(inner, Over) or len(expr.args) + len(inner.args) > 4:
         return False
     pair = (expr.bound[0], inner.bound[0])
     factors = Mul.make_args(inner.body)
-    matrices = [f for f in factors if _is_definite(f, pair, is_definite)]
+    matrices = [f for f in factors if is_definite(f, pair, of_array)]
     rest = Mul(*(f for f in factors if f not in matrices))
     return len(matrices) == 1 and _is_square(rest, pair)
-
-
-def _is_definite(matrix: Expr, pair: tuple[Dim, Dim], is_definite: IsDefinite) -> bool:
-    if isinstance(matrix, InverseEntry):  # (of a positive definite matrix)
-        return set(matrix.args[3:]) == set(pair)
-    if not isinstance(matrix, Leaf) or set(matrix.indices[-2:]) != set(pair):
-        return False
-    return is_definite(matrix)
 
 
 def _is_square(expr: Expr, pair: tuple[Dim, Dim]) -> bool:

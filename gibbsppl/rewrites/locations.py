@@ -63,7 +63,7 @@ from gibbsppl.rewrites.means_by_rows import mean_by_rows
 from gibbsppl.rewrites.quality import is_as_good
 from gibbsppl.rewrites.search import Rewritten
 from gibbsppl.rewrites.stages import Stage
-from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
+from gibbsppl.runtime.layouts import MOST_WORK
 
 # Locations are integrated out of the draws of scales if they are this share of what tells of these:
 # of an autocorrelation of a tenth nothing is to be gained. (The coefficients of a horseshoe of 10
@@ -157,7 +157,7 @@ def _elements(graph: Graph, factor: Factor) -> int:
 def _are_few(graph: Graph, names: Collection[str]) -> bool:
     """Whether a joint draw of arrays is affordable, whatever ties their elements."""
     size = sum(prod(graph.sizes[d] for d in graph.variables[n].dims) for n in names)
-    return size**2 <= MOST_ENTRIES and size**3 <= MOST_WORK
+    return size**3 <= MOST_WORK
 
 
 def last_drawn(model: Rewritten) -> dict[str, Derived]:

@@ -29,9 +29,8 @@ MODERATE = 48
 FEW = 10_000
 # The cost of a call, as the multiplications that would take the same time.
 OVERHEAD = 2e3
-# A factor of more entries than this is not made without being asked for.
-MOST_ENTRIES = 2e7
-# Nor one that takes more multiplications than this: about as many as a second has.
+# A factor that takes more multiplications than this is not made without being asked for: about as
+# many as a second has.
 MOST_WORK = 1e9
 
 

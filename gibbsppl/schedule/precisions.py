@@ -21,13 +21,13 @@ from gibbsppl.derive.contractions import Known, data_only, pull_back
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.derive.row_forms import row_forms_of
 from gibbsppl.errors import CompileError
-from gibbsppl.model.asked import plain
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.memory import BYTES, memory_limit
 from gibbsppl.pieces.dependence import count_of, region_of, shifted
 from gibbsppl.pieces.split import Piece, View
 from gibbsppl.runtime.joint import Pattern, drawn
-from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
+from gibbsppl.runtime.layouts import MOST_WORK
 from gibbsppl.runtime.types import Flags
 from gibbsppl.schedule.blocks import MATRIX, ROWS, Blocks
 from gibbsppl.schedule.fixed_matrices import FixedMatrices, fixed_matrices_of
@@ -41,12 +41,11 @@ CELLS_A_POSITION = 4
 # Blocks are diagonalised once from this many elements on: a Cholesky factor of fewer is as fast
 # (compiled, microseconds by diagonals and by a factor: 0.30 and 0.17 for 2, 1.3 and 2.3 for 16).
 LEAST_DIAGONALISED = 16
-
-
-# The memory that a draw takes of its own by default: so many bytes, or so many times the data and
-# the state (but never more than a factor of `MOST_ENTRIES` takes).
-MOST_BYTES, MOST_TIMES = 256e6, 10
-BYTES = 8
+# Nor is a factor of more numbers than this made where it is asked for.
+MOST_ASKED = 2e8
+# Bytes of a number of which there are two: a coefficient has a place, an entry is filled and
+# factorised.
+BOTH = 2 * BYTES
 # How many times the memory of coefficients in a draw is taken while a layout is looked for (62
 # bytes for each of ten million).
 LOOKED_AT = 4
@@ -58,6 +57,9 @@ class TooLarge:
 
     arrays: tuple[str, ...]
     told: str
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.arrays)} not drawn jointly, which would take {self.told}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +99,14 @@ def precision_of(
     if by_rows and (rows := _rows(graph, block, pairs, is_data, asked)) is not None:
         linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
         return Precision(linear, squares, pairs, rows.told, None, rows)
-    most = 10 * MOST_ENTRIES if is_asked else MOST_ENTRIES
+    limit = memory_limit(graph)
+    most = max(MOST_ASKED, limit.bytes / BOTH) if is_asked else limit.bytes / BOTH
     if is_asked and cells > most:
-        raise _too_large(block, f"{cells:.3g} coefficients of products")
+        raise _too_large(block, f"{cells:.3g} coefficients of products", most)
     if not is_asked:
         least = _least_work(graph, block, pairs)
         numbers = max(cells + _least_entries(block, pairs), LOOKED_AT * cells)
-        found = beyond(graph, data, numbers, least)
+        found = beyond(graph, numbers, least)
         if found is not None:
             return TooLarge(block.arrays, found)
     linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
@@ -116,31 +119,23 @@ def precision_of(
         pays = fits and blocks.products <= layout.work
         layout, pencil = (blocks, pencil) if pays else (layout, None)
     if is_asked and layout.entries > most:
-        raise _too_large(block, f"a factor of {layout.entries:.3g} numbers ({layout.told})")
+        what = f"a factor of {layout.entries:.3g} numbers ({layout.told})"
+        raise _too_large(block, what, most)
     if not is_asked:
-        found = beyond(graph, data, cells + layout.entries, layout.work)
+        found = beyond(graph, cells + layout.entries, layout.work)
         if found is not None:
             return TooLarge(block.arrays, found)
     return Precision(linear, squares, pairs, layout.told, pencil)
 
 
-def beyond(
-    graph: Graph, data: Mapping[str, Any], numbers: float, work: float = 0.0
-) -> str | None:
+def beyond(graph: Graph, numbers: float, work: float = 0.0) -> str | None:
     """The limit that a draw would exceed, in words; None if it is within all.
 
-    Of each of so many ``numbers`` (coefficients, entries of a factor) there are two: a coefficient
-    has a place, an entry is filled and factorised.
+    ``numbers`` are coefficients and entries of a factor.
     """
     if work > MOST_WORK:
-        return f"{work:.2g} multiplications in each sweep, of {MOST_WORK:.2g} at most"
-    given = sum(np.asarray(v).nbytes for v in plain(data).values())
-    state = sum(BYTES * count_of(graph, s) for s in graph.latent)
-    most = min(max(MOST_BYTES, MOST_TIMES * (given + state)), 2 * BYTES * MOST_ENTRIES)
-    needed = 2 * BYTES * numbers
-    if needed <= most:
-        return None
-    return f"{needed / 1e6:,.0f} MB, of {most / 1e6:,.0f} MB at most"
+        return f"{work:.2g} multiplications in each sweep; at most {MOST_WORK:.2g} are made"
+    return memory_limit(graph).against(BOTH * numbers)
 
 
 def is_fixed(graph: Graph, block: Quadratic) -> bool:
@@ -161,7 +156,7 @@ def has_few_rows(graph: Graph, block: Quadratic, asked: Blocks) -> bool:
 def may_have_rows(graph: Graph, block: Quadratic) -> bool:
     """Whether a block might be drawn by its rows, which are fewer than its elements."""
     found = row_forms_of(graph, block)
-    return found is not None and found.count < found.size and found.is_affordable
+    return found is not None and found.count < found.size and found.is_affordable(graph)
 
 
 def _rows(
@@ -176,7 +171,7 @@ def _rows(
         return _parameters(graph, of, degree, is_data)
 
     found = row_forms_of(graph, block)
-    if found is None or not found.is_affordable:
+    if found is None or not found.is_affordable(graph):
         return None
     if layout == ROWS:
         return rows_of(graph, found, parameters)
@@ -190,10 +185,10 @@ def _rows(
     return rows_of(graph, found, parameters)
 
 
-def _too_large(block: Quadratic, what: str) -> CompileError:
+def _too_large(block: Quadratic, what: str, most: float) -> CompileError:
     return CompileError(
         f"blocks: ({', '.join(block.arrays)}) drawn together would take {what}; the limit is "
-        f"{10 * MOST_ENTRIES:.3g}. Leave the block out."
+        f"{most:.3g}. Leave the block out."
     )
 
 

@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping
 from sympy import Mul
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, Leaf, Over, dims_of, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, Over, dims_of, substitute
 from gibbsppl.algebra.function_rows import Kind
 from gibbsppl.analysis.bounds import NONNEGATIVE, Sign
 from gibbsppl.analysis.curvature.kinds import (
     Curvature,
     Reader,
 )
+from gibbsppl.analysis.definite import is_definite
 
 
 def square_of_sum(reader: Reader, expr: Over) -> Curvature | None:
@@ -54,11 +55,8 @@ def _is_definite(reader: Reader, both: list[Expr], mapping: Mapping[Dim, Dim]) -
     """Whether factors along two dims are one positive definite matrix."""
     if len(both) != 1 or len(mapping) != 1:
         return False
-    entry, body = both[0].args[-2:], both[0]
-    if isinstance(body, InverseEntry):
-        body, entry = body.body, body.args[3:]
-    is_known = isinstance(body, Leaf) and body.array.name in reader.definite
-    return is_known and set(entry) == {*mapping, *mapping.values()}
+    pair = {*mapping, *mapping.values()}
+    return is_definite(both[0], pair, lambda leaf: leaf.array.name in reader.definite)
 
 
 def _renaming(v: Expr, w: Expr, bound: Collection[Dim]) -> dict[Dim, Dim] | None:

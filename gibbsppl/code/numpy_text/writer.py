@@ -35,11 +35,9 @@ from gibbsppl.code.numpy_text.text import ATOM, SUM, Text, plus_text
 from gibbsppl.code.numpy_text.whole_numbers import is_whole
 from gibbsppl.derive.contractions import Known, data_only
 from gibbsppl.model.graph import Graph, Variable
+from gibbsppl.model.memory import BYTES
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.vanishing import continuous_arrays
-
-# Bytes of a number.
-BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
