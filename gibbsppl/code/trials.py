@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import nan
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gibbsppl.code.program import Program, load
@@ -13,6 +14,7 @@ from gibbsppl.code.source import Written, written
 from gibbsppl.code.worth import Worth
 from gibbsppl.errors import NotLoweredError
 from gibbsppl.model.evaluation import Values
+from gibbsppl.runtime.operations import POINTS_OF_PATH
 from gibbsppl.schedule.choices import Choice
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -94,12 +96,19 @@ class Trial:
         return worth_of(found.sweep_value, found.known_sizes)
 
 
-def operations_of(schedule: Schedule, loops: LoopProgram) -> float:
-    """The operations of a sweep, all of whose steps the language has."""
+def operations_of(
+    schedule: Schedule, loops: LoopProgram, points: Mapping[str, float] = MappingProxyType({})
+) -> float:
+    """The operations of a sweep, all of whose steps the language has.
+
+    ``points`` are those of the paths of steps by gradients, on average; without, a usual number.
+    """
     from gibbsppl.code.operations import counted  # noqa: PLC0415  (only if counted)
 
     found = counted(loops.sweep_value, loops.known_sizes, shares_of(schedule))
-    return sum(w.operations.at(found.sizes) for w in found.steps.values())
+    each = {name: work.operations.at(found.sizes) for name, work in found.steps.items()}
+    longer = {name: own / POINTS_OF_PATH for name, own in points.items()}
+    return sum(own * longer.get(name, 1.0) for name, own in each.items())
 
 
 def shares_of(schedule: Schedule) -> tuple[float, ...]:

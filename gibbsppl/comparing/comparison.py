@@ -2,8 +2,9 @@
 
 Comes in: how to compile a variant, and the variants by name. Goes out: a `Comparison` that prints
 as a table, the best first. ESS is the smallest of the bulk ESS of all elements compared, so that a
-variant is as good as its worst element. Operations are counted (`gibbsppl.code.operations`): what
-is best does not depend on the machine. Seconds are told beside them.
+variant is as good as its worst element. Operations are counted (`gibbsppl.code.operations`), paths
+by gradients by the points that they had: what is best does not depend on the machine. Seconds are
+told beside them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from time import process_time
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from gibbsppl.checks.table import table
@@ -208,20 +210,25 @@ def measured(
 ) -> Variant:
     """A variant that is run, its chains from starts of their own."""
     names = by_default(sampler.graph) if of is None else tuple(of)
-    operations = operations_by(sampler)
     once = {**run, "draws": 1, "warmup": 0, "chains": 1, "seed": 0}
     sampler.sample(**once, keep=names, progress=False)  # (compiles)
     started = process_time()
     draws = sampler.sample(**run, keep=names, progress=False)
     seconds = process_time() - started
     sweeps = run["chains"] * (run["warmup"] + run["draws"])
+    operations = operations_by(sampler, draws.points)
     return Variant(name, settings, seconds / sweeps, operations, mixing(draws, names), sweeps)
 
 
-def operations_by(sampler: Compiled) -> float:
-    """The operations of a sweep; NaN where they are not known."""
+def operations_by(
+    sampler: Compiled, points: Mapping[str, float] = MappingProxyType({})
+) -> float:
+    """The operations of a sweep; NaN where they are not known.
+
+    ``points`` are those that paths of steps by gradients have had, on average.
+    """
     try:
-        return operations_of(sampler.schedule, sampler.loops())
+        return operations_of(sampler.schedule, sampler.loops(), points)
     except NotLoweredError:
         return nan
 

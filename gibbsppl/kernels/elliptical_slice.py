@@ -212,8 +212,8 @@ class EllipticalMove(Move):
 
     def collected(self, derivation: Derivation) -> list[str]:
         """Every piece of the normal part, and of the rest."""
-        own = self.reference.collected(derivation)
-        return [*own, "and, which is no part of the Gaussian one:", *Move.collected(self, derivation)]
+        own, rest = self.reference.collected(derivation), Move.collected(self, derivation)
+        return [*own, "and, which is no part of the Gaussian one:", *rest]
 
     def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
         """The family of the normal part, and the log density besides it."""

@@ -84,9 +84,9 @@ def rate_of(precision: Floats, draws: Iterable[Drawn | Turned]) -> float:
 def worst_share(precision: Floats, draws: Iterable[Drawn | Turned]) -> float:
     """The effective draws of a sweep of the element that mixes worst.
 
-    The autocovariances of a sweep that leaves ``B`` of deviations are ``B^k C``, with the covariance
-    ``C``: all of them, in both directions of time, add up to ``(1 - B)^-1 (1 + B) C``. The rate is
-    that of the worst direction in the end, which may be of no element, as that of a smooth process.
+    The autocovariances of a sweep that leaves ``B`` of deviations are ``B^k C``, with the
+    covariance ``C``: all of them, in both directions of time, add up to ``(1 - B)^-1 (1 + B) C``.
+    The rate is that of the worst direction in the end, which may be of no element.
 
     >>> q = np.linalg.inv([[1.0, 0.8], [0.8, 1.0]])
     >>> round(worst_share(q, [Drawn(np.eye(2), in_turn=True)]), 3), round(share_of(0.64), 3)
