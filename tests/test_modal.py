@@ -7,7 +7,7 @@ from replays import beside
 import gibbsppl as gp
 from gibbsppl.derive.second_order import second_order
 from gibbsppl.kernels.modal import ModalMove
-from gibbsppl.output.diagnostics import ess_bulk
+from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.planning.modal import terms_of
 from gibbsppl.runtime import modal
 
@@ -413,3 +413,41 @@ def test_elements_are_proposed_at_once_where_that_is_asked_for():
     assert not step.last
     with pytest.raises(gp.CompileError, match="proposed"):
         gp.compile(grouped(), blocks={("effect", "level"): "proposed"}, exact=True)
+
+
+def hazards():
+    """A partial likelihood (D. R. Cox, 1972, Journal of the Royal Statistical Society B 34).
+
+    Each death is one of those at risk, in proportion to their hazards.
+    """
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((20, 2))
+    times = rng.exponential(np.exp(-x @ [0.8, -0.4]))
+    is_dead = (rng.random(20) < 0.7).astype(float)
+    at_risk = (times[None, :] >= times[:, None]).astype(float)
+    return x, is_dead, at_risk
+
+
+def test_a_partial_likelihood_is_proposed_at_once_and_has_its_posterior():
+    x, is_dead, at_risk = hazards()
+    with gp.Model(coords={"who": 20, "k": 2}) as model:
+        own, dead = gp.Data("x", x, dims=("who", "k")), gp.Data("dead", is_dead, dims="who")
+        others = gp.Data("others", x, dims=("who'", "k"))
+        at = gp.Data("at", at_risk, dims=("who", "who'"))
+        beta = gp.Normal("beta", 0, sigma=1, dims="k")
+        hazard, every = (own * beta).sum("k"), (others * beta).sum("k")
+        gp.Potential("partial", dead * (hazard - gp.log((at * gp.exp(every)).sum("who'"))))
+    sampler = gp.compile(model)
+    assert [s.owner for s in sampler.schedule.steps] == ["proposals about the mode"]
+    assert sampler.verify().proved
+
+    grid = np.linspace(-5, 5, 401)
+    b = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1)
+    eta = b @ x.T
+    risk = np.log(np.exp(eta) @ at_risk.T)
+    log_density = -(b**2).sum(-1) / 2 + ((eta - risk) * is_dead).sum(-1)
+    weight = np.exp(log_density - log_density.max())
+    mean = np.einsum("ij,ijk->k", weight, b) / weight.sum()
+    draws = sampler.sample(4000, warmup=200, chains=2, seed=1, progress=False)["beta"]
+    for k in range(2):
+        assert abs(draws[..., k].mean() - mean[k]) < FAR * mcse_mean(draws[..., k])
