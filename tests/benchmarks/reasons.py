@@ -67,8 +67,9 @@ ROWS = (
     Reason(
         "stochastic volatility, T = 500", "NumPyro",
         "a sweep takes a sixth of the time of a draw of NUTS, but the precision of the steps, "
-        "drawn given the states as they are given it, has 0.007 effective draws of each, NUTS 0.24; what "
-        "carries states along with a scale (`interweave`) knows no array that two statements draw",
+        "drawn given the states as they are given it, has 0.007 effective draws of each, NUTS "
+        "0.24; what carries states along with a scale (`interweave`) knows no array that two "
+        "statements draw",
     ),
 )  # fmt: skip
 REASONS = {(row.key, row.peer): row.why for row in ROWS}
