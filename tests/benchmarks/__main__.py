@@ -101,7 +101,11 @@ def main(arguments):
         own = (n for n, w in WORKLOADS.items() if not options.tuned or defaults.is_tuned(w))
         for name in options.names or own:
             in_a_process(name, options)
-    options.out.write_text(page.of_records(WORKLOADS, options.measured), encoding="utf-8")
+    try:
+        text = page.of_records(WORKLOADS, options.measured)
+    except ValueError as error:
+        sys.exit(f"no page is written: {error}")
+    options.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

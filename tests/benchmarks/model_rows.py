@@ -104,7 +104,7 @@ ROWS = (
     ),
     _row(
         "local level, T = 1000", lambda d: local_level.model(flow=d["y"], first=1),
-        declared.levels, "tau_flow tau_level", {"JAGS": 5, "NumPyro": 1},
+        declared.levels, "tau_flow tau_level", {"JAGS": 5, "NumPyro": 1}, fewest=300,
     ),
     Workload(
         "rats 5000 x 20", MODELS, "rats",

@@ -250,6 +250,9 @@ def _missing(everything, workloads, records):
         if isinstance(row, Missing):
             found.setdefault((row.peer, row.why), []).append(row.key)
     absent = [key for key in workloads if key not in records]
+    for key, workload in workloads.items():
+        sides = records[key]["sides"] if key in records else workload.peers
+        absent += [f"{key} beside {peer}" for peer in workload.peers if peer not in sides]
     never = [peer for peer in NAMED.values() if peer.never]
     if found or absent or never:
         yield "## Not measured"

@@ -214,5 +214,7 @@ WORKLOADS = {
         mixture, (*(f"{n}{k}" for n in ("mu", "weight") for k in (1, 2, 3)), "tau1")
     ),
     "one-way normal, 10000 groups": nuts(one_way, ("mu", "tau", "tau_theta")),
-    "local level, T = 1000": nuts(local_level, ("tau_flow", "tau_level")),
+    "local level, T = 1000": nuts(
+        local_level, ("tau_flow", "tau_level"), warmup=300, block=100
+    ),
 }
