@@ -7,6 +7,7 @@ from replays import beside
 import gibbsppl as gp
 from gibbsppl.derive.second_order import second_order
 from gibbsppl.kernels.modal import ModalMove
+from gibbsppl.model import memory
 from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.planning.modal import terms_of
 from gibbsppl.runtime import modal
@@ -451,3 +452,75 @@ def test_a_partial_likelihood_is_proposed_at_once_and_has_its_posterior():
     draws = sampler.sample(4000, warmup=200, chains=2, seed=1, progress=False)["beta"]
     for k in range(2):
         assert abs(draws[..., k].mean() - mean[k]) < FAR * mcse_mean(draws[..., k])
+
+
+# ---- what cannot be proposed ---------------------------------------------------------------------
+
+
+def various():
+    """Counts with a product of two variables, a t prior, labels, a bound that another one sets."""
+    with gp.Model(coords={"i": len(X), "k": 2}, name="various") as model:
+        x = gp.Data("x", X, dims=("i", "k"))
+        beta = gp.Normal("beta", 0, tau=0.1, dims="k")
+        slope = gp.Normal("slope", 0, tau=1.0)
+        heavy = gp.StudentT("heavy", nu=3, mu=0, sigma=1)
+        gate = gp.Bernoulli("gate", 0.5)
+        share = gp.Uniform("share", 0, 1)
+        alone = gp.Normal("alone", 0, tau=1.0)
+        low = gp.Normal("low", 0, tau=1.0)
+        gp.Uniform("above", low, low + 9, observed=2.0)
+        rate = slope * (x @ beta) + heavy + gate + share
+        gp.Poisson("y", gp.exp(rate), dims="i", observed=FEW)
+        gp.Poisson("z", gp.exp(alone), observed=2)
+    return model
+
+
+UNPROPOSED = {
+    ("share",): "share is not on the whole real line, but in (0, 1)",
+    ("gate",): "gate is not on the whole real line, but in {0..1}",
+    ("beta", "share"): "share is not on the whole real line, but in (0, 1)",
+    ("heavy",): "the log density is not certified to be concave in heavy: -2*log(heavy**2 + 3), "
+    "from heavy, may bend upwards (log(heavy**2 + 3): ",
+    ("beta", "slope"): "the log density is not certified to be concave in beta and slope together: "
+    "-exp(gate + heavy + share + slope*sum(beta*x, k)), from y, may bend upwards (slope*sum(",
+    ("alone", "beta"): "no term ties ",
+    ("low",): "low has bounds that others set (above: low >= above - 9)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("names", UNPROPOSED, ids=", ".join)
+def test_the_reason_is_named_for_which_variables_cannot_be_proposed(names):
+    with pytest.raises(gp.CompileError) as refusal:
+        gp.compile(various(), blocks={names: "proposed"})
+    told = " ".join(str(refusal.value).split())
+    asked = f"blocks: ({', '.join(names)}) cannot be proposed: "
+    assert told.startswith(asked + UNPROPOSED[names])
+    assert told.endswith("; leave the block out.")
+
+
+def test_a_matrix_of_second_derivatives_that_is_too_large_is_told(monkeypatch):
+    monkeypatch.setattr(memory, "LEAST_BYTES", 100)
+    monkeypatch.setattr(memory, "TIMES", 0)
+    told = "the matrix of second derivatives of 2 elements would take 256 bytes; at most 100 bytes"
+    with pytest.raises(gp.CompileError, match=told):
+        gp.compile(few(), blocks={"beta": "proposed"})
+
+
+def test_what_is_proposed_is_not_drawn_jointly_with_others():
+    """A normal variable that would be in a block with others is taken out of it."""
+    assert [s.name for s in moves(gp.compile(grouped(), blocks={"effect": "proposed"}))] == [
+        "effect"
+    ]
+
+
+def test_variables_that_others_alone_tie_are_proposed_in_any_order():
+    """Two levels are tied by a third one, which comes after both."""
+    with gp.Model(name="third") as model:
+        one = gp.Normal("one", 0, tau=1.0)
+        other = gp.Normal("other", 0, tau=1.0)
+        third = gp.Normal("third", 0, tau=1.0)
+        heavy = gp.StudentT("heavy", nu=3, mu=0, sigma=1)  # (no block of all is concave)
+        for name, rate in {"y": one + third, "z": other + third, "w": third + heavy}.items():
+            gp.Poisson(name, gp.exp(rate), observed=2)
+    sampler = gp.compile(model, blocks={("one", "other", "third"): "proposed"})
+    assert [set(s.variables) for s in moves(sampler)] == [{"one", "other", "third"}]

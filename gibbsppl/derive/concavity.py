@@ -19,8 +19,8 @@ from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range, numbered
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.bounds import Bounds, known_bounds
-from gibbsppl.analysis.curvature import Certificate
-from gibbsppl.derive.certificate import log_concave
+from gibbsppl.analysis.curvature import Certificate, Curvature
+from gibbsppl.derive.certificate import log_concave, obstacle
 from gibbsppl.derive.changes import STRAIGHTENING, Change
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.derive.readings import jacobian_pieces, transformed
@@ -81,10 +81,24 @@ def certified_jointly(
     graph: Graph, arrays: tuple[str, ...], pieces: Iterable[Piece], data: Values
 ) -> Certificate | None:
     """The certificate that pieces are concave in all elements of several arrays together."""
+    return log_concave(*_read_jointly(graph, arrays, pieces, data))
+
+
+def obstacle_jointly(
+    graph: Graph, arrays: tuple[str, ...], pieces: Iterable[Piece], data: Values
+) -> tuple[Piece, Curvature] | None:
+    """The first piece that is not certified concave in several arrays together; how it bends."""
+    return obstacle(*_read_jointly(graph, arrays, pieces, data))
+
+
+def _read_jointly(
+    graph: Graph, arrays: tuple[str, ...], pieces: Iterable[Piece], data: Values
+) -> tuple[list[Piece], tuple[str, ...], Bounds, frozenset[str]]:
+    """The pieces as they are judged, with what is known of all arrays."""
     held = [p for p in pieces if _can_be(p, graph, data)]
-    apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in held)
+    apart = [_with_numbers(_with_known_signs(p, graph, data), graph) for p in held]
     definite = _definite(graph, held, data)
-    return log_concave(apart, arrays, _bounds(graph, data, definite), definite)
+    return apart, arrays, _bounds(graph, data, definite), definite
 
 
 def _definite(graph: Graph, pieces: Iterable[Piece], data: Values) -> frozenset[str]:

@@ -21,10 +21,11 @@ from gibbsppl.algebra.expansions import expanded
 from gibbsppl.algebra.expressions import Array, Expr, mentions
 from gibbsppl.algebra.functions import INDICATORS, Weighted
 from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
 from gibbsppl.analysis.curvature import Certificate
-from gibbsppl.derive.concavity import LogConcave, certified_jointly, is_known
+from gibbsppl.derive.concavity import LogConcave, certified_jointly, is_known, obstacle_jointly
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
 from gibbsppl.derive.weights import Weight, Weights
 from gibbsppl.model.evaluation import Values, evaluate
@@ -77,7 +78,7 @@ def second_order(
     if not all(s.support in (REAL, VECTOR, POSITIVE) for s in statements):
         return None
     held = _held(terms, names)
-    plain = [(factor, _multiplied(value), over) for factor, value, over in held]
+    plain = _plain(held)
     pieces = tuple(_pieces(plain, names))
     certificate = certified_jointly(graph, names, pieces, data)
     bounded = [s for s in statements if s.support == POSITIVE]
@@ -99,14 +100,8 @@ def expanded_about(
 
     None where it has no derivatives, or none that are sums over elements.
     """
-    held = _held(terms, [s.target.array.name for s in statements])
-    plain = [(factor, _multiplied(value), over) for factor, value, over in held]
-    return _quadratic(graph, statements, plain, data, constrained=True)
-
-
-def _held(terms: Iterable[Term], names: Sequence[str]) -> tuple[Term, ...]:
-    """The terms that hold some arrays, a term for each factor."""
-    return _by_factor((f, expand_logs(v, names), r) for f, v, r in terms if mentions(v, names))
+    held = _held(terms, tuple(s.target.array.name for s in statements))
+    return _quadratic(graph, statements, _plain(held), data, constrained=True)
 
 
 def _quadratic(
@@ -127,6 +122,35 @@ def _quadratic(
     return quadratic_in(graph, statements, found)
 
 
+def obstacle_to_second_order(
+    graph: Graph,
+    statements: Sequence[Statement],
+    terms: Iterable[Term],
+    data: Values,
+    notation: Notation,
+) -> str:
+    """The first thing that stands against a log density to second order, in words."""
+    names = tuple(dict.fromkeys(s.target.array.name for s in statements))
+    together = f"{' and '.join(names)}{' together' * (len(names) > 1)}"
+    pieces = tuple(_pieces(_plain(_held(terms, names)), names))
+    if (found := obstacle_jointly(graph, names, pieces, data)) is not None:
+        piece, curvature = found
+        term = notation.text(piece.coefficient * piece.statistic)
+        inner = curvature.obstacle
+        why = f"({notation.text(inner.expression)}: {inner.rule})"
+        bends = "is convex" if curvature.kind == "convex" else f"may bend upwards {why}"
+        return (
+            f"the log density is not certified to be concave in {together}: {term}, from "
+            f"{piece.factor}, {bends}"
+        )
+    for s in statements:
+        if s.support == POSITIVE and not _falls_at_zero(graph, s, pieces, names, data):
+            return f"{s.target.array.name} has the bound 0, to which its density does not fall"
+    if _bound_others(graph, names):
+        return f"values of {' or '.join(names)} are bounds of other variables"
+    return f"the log density has no second derivatives in {together} that are known"
+
+
 def may_climb(derived: object) -> bool:
     """Whether a conditional is concave and smooth, in elements that may have any value."""
     if not isinstance(derived, LogConcave) or derived.change is not None:
@@ -137,6 +161,16 @@ def may_climb(derived: object) -> bool:
     except NoDerivative:
         return False
     return derived.statement.support in (REAL, VECTOR)
+
+
+def _held(terms: Iterable[Term], names: tuple[str, ...]) -> tuple[Term, ...]:
+    """The terms that hold arrays, their logs taken apart, added up for each factor."""
+    return _by_factor((f, expand_logs(v, names), r) for f, v, r in terms if mentions(v, names))
+
+
+def _plain(terms: Iterable[Term]) -> list[Term]:
+    """The terms with plain products."""
+    return [(factor, _multiplied(value), over) for factor, value, over in terms]
 
 
 def _falls_at_zero(

@@ -63,7 +63,7 @@ class ConcaveBlock(QuadraticDraw):
         data: Mapping[str, Any],
         asked: Blocks,
         last: tuple[str, ...] = (),
-    ) -> Self | None:
+    ) -> Self | TooLarge:
         """The step of a block, if its matrix of second derivatives is within the limits.
 
         Arrays that come ``last`` are its border.
@@ -73,7 +73,7 @@ class ConcaveBlock(QuadraticDraw):
         known = replace(graph, variables={**graph.variables, **arrays})
         found = precision_of(known, taken.weighted, data, asked, last)
         if isinstance(found, TooLarge):
-            return None
+            return found
         kept = tuple(map(partial(_kept, graph), weights.values()))
         own = (found.linear, found.squares, found.pairs, found.layout)
         terms = tuple(starmap(partial(summed, graph), taken.terms))

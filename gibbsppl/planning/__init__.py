@@ -10,7 +10,8 @@
 - non-centred updates: `interweaving`
 - elements that depend on one another: `by_colour`
 - blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, maybe
-  in place of an `augmentation` where all that it serves is proposed
+  in place of an `augmentation` where all that it serves is proposed; why those that are asked for
+  are `unproposed`
 - `proposing`: all of a block at once, or one by one, by theory; `along_ellipses`: ellipses, draws
   one by one, or both (`turning` is the theory of ellipses)
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes

@@ -24,6 +24,7 @@ from gibbsppl.derive.second_order import SecondOrder, Term, second_order
 from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.precisions import TooLarge
 
 Made = TypeVar("Made", bound=ConcaveBlock)
 
@@ -57,7 +58,7 @@ class Objective(Generic[Made]):
     terms: tuple[Term, ...]
     data: Mapping[str, Any]
     asked: Blocks
-    make: Callable[[Graph, SecondOrder, Mapping[str, Any], Blocks], Made | None]
+    make: Callable[[Graph, SecondOrder, Mapping[str, Any], Blocks], Made | TooLarge]
     taken: set[str] = field(default_factory=set)
     constrained: bool = False
 
@@ -92,14 +93,19 @@ def _is_able(member: Member, asked: Blocks) -> bool:
     return isinstance(found, Quadratic) or is_searched_for(found)
 
 
-def _tied(objective: Objective[Made], members: Sequence[Member]) -> Iterator[list[Member]]:
-    """The members that terms tie to one another, each group in order."""
+def ties(objective: Objective[Made], members: Sequence[Member]) -> nx.Graph:
+    """The members, by their positions, and edges between those that a term ties."""
     network = nx.Graph()
     network.add_nodes_from(range(len(members)))
     for _, value, _ in objective.terms:
         held = [j for j, s in enumerate(members) if mentions(value, s.variables)]
         network.add_edges_from(pairwise(held))
-    for group in nx.connected_components(network):
+    return network
+
+
+def _tied(objective: Objective[Made], members: Sequence[Member]) -> Iterator[list[Member]]:
+    """The members that terms tie to one another, each group in order."""
+    for group in nx.connected_components(ties(objective, members)):
         yield [members[j] for j in sorted(group)]
 
 
@@ -110,6 +116,11 @@ def _blocks(objective: Objective[Made], tied: Sequence[Member]) -> Iterator[Made
     if whole is not None:
         yield whole
         return
+    for group in objective.asked.proposed:
+        own = [m for m in waiting if group.issuperset(m.variables)]
+        if own and (asked := _block(objective, own)) is not None:
+            yield asked
+            waiting = [m for m in waiting if m not in own]
     while first := next((m for m in waiting if m.is_sought), None):
         waiting.remove(first)
         block, found = [first], _block(objective, [first])
@@ -142,6 +153,5 @@ def _block(objective: Objective[Made], members: Sequence[Member]) -> Made | None
     found = second_order(
         graph, statements, terms, data, taken, constrained=objective.constrained
     )
-    if found is None:
-        return None
-    return objective.make(graph, found, data, asked)
+    made = None if found is None else objective.make(graph, found, data, asked)
+    return None if isinstance(made, TooLarge) else made

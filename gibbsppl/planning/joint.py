@@ -196,7 +196,7 @@ def _with(
     """The block with another statement, if both are tied and jointly quadratic; else None."""
     names = {*block.arrays, other.target.array.name}
     wanted = any(names <= group for group in asked.together)
-    held = {n for group in asked.together for n in group}
+    held = {n for group in asked.groups for n in group}
     if len(names) > 1 and not wanted and names & (asked.alone | held):
         return None
     known = {f.name for s in block.statements for f in graph.factors_of(s.target.array)}

@@ -29,8 +29,10 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of, times_read
 from gibbsppl.planning.concave_blocks import Member, Objective, concave_blocks, is_searched_for
 from gibbsppl.planning.rules import RULES
+from gibbsppl.planning.unproposed import why_not_proposed
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.precisions import TooLarge
 
 MOST_PROPOSED = RULES["most proposed"].value
 
@@ -49,24 +51,23 @@ def with_modal(
     Variables that are ``recentred`` are drawn with others moving along already: interwoven.
     """
     members = [_member(d, asked) for d in drawn if not isinstance(d, ChainConditional | Scan)]
-    if not any(m.is_sought for m in members):
-        _check_proposed((), asked, {n for m in members for n in m.variables})
+    if not any(m.is_sought for m in members) and not asked.proposed:
         return list(drawn)
     names = {n for m in members for n in m.variables}
     taken: dict[str, SecondOrder] = {}
 
     def whole(
         graph: Graph, found: SecondOrder, data: Mapping[str, Any], asked: Blocks
-    ) -> ModalMove | None:
+    ) -> ModalMove | TooLarge:
         step = ModalMove.of(graph, found, data, asked)
-        if step is not None:
+        if not isinstance(step, TooLarge):
             taken[step.name] = found
         return step
 
     terms = terms_of(graph, names)
     objective = Objective(graph, terms, data, asked, whole, constrained=True)
     blocks = concave_blocks(objective, members)
-    _check_proposed(blocks, asked, names)
+    _check_proposed(blocks, objective, members)
     made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
     steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
     gone = {n for step in steps if not step.last for n in step.variables}
@@ -98,17 +99,21 @@ def _proposing(
         if total > MOST_PROPOSED:
             break
         last.append(name)
-    return ModalMove.of(graph, taken, data, asked, tuple(last)) if last else None
+    found = ModalMove.of(graph, taken, data, asked, tuple(last)) if last else None
+    return None if isinstance(found, TooLarge) else found
 
 
-def _check_proposed(blocks: Sequence[ModalMove], asked: Blocks, here: Collection[str]) -> None:
-    """Refuse a block that is asked for and cannot be proposed."""
-    for names in asked.proposed:
-        if names & {*here} and not any(names <= {*b.variables} for b in blocks):
+def _check_proposed(
+    blocks: Sequence[ModalMove], objective: Objective[ModalMove], members: Sequence[Member]
+) -> None:
+    """Refuse a block that is asked for and cannot be proposed, with the reason."""
+    here = {n for m in members for n in m.variables}
+    for names in objective.asked.proposed:
+        if names & here and not any(names <= {*b.variables} for b in blocks):
+            reason = why_not_proposed(objective, members, names)
             raise CompileError(
-                f"blocks: ({', '.join(sorted(names))}) cannot be proposed: the log density, given "
-                "all else, is not certified to be concave in all of them together, or they have "
-                "bounds, or too many elements; leave the block out."
+                f"blocks: ({', '.join(sorted(names))}) cannot be proposed: {reason}; leave the "
+                "block out."
             )
 
 

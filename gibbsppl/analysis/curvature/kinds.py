@@ -60,6 +60,12 @@ class Curvature:
     def __str__(self) -> str:
         return _in_columns(self._lines())
 
+    @property
+    def obstacle(self) -> Curvature:
+        """The innermost part of unknown curvature, the first one; itself where there is none."""
+        inner = next((p for p in self.parts if p.kind == "unknown"), None)
+        return self if inner is None else inner.obstacle
+
     def _lines(self, depth: int = 0) -> Iterator[tuple[str, str]]:
         yield "  " * depth + PLAIN.text(self.expression), f"{self.kind}: {self.rule}"
         for part in self.parts:
