@@ -82,7 +82,7 @@ def test_candidates_together_have_the_densities_that_each_has_alone(name):
 
 def test_a_candidate_without_sweeps_leaves_the_others_their_densities(monkeypatch):
     """The second of three does not go on; the best of the others is found at its place."""
-    monkeypatch.setattr(pilot, "_goes_on", lambda pilots, rng, s: s["mu"] != 1.0)
+    monkeypatch.setattr(pilot, "_goes_on", lambda pilots, rng, s, sweeps: s["mu"] != 1.0)
     with gp.Model() as model:
         mu = gp.Normal("mu", 0, sigma=10)
         gp.Normal("y", mu, sigma=1, observed=2.0)
@@ -219,3 +219,31 @@ def test_a_model_without_observations_starts_at_its_prior():
     rng, same = np.random.default_rng(2), np.random.default_rng(2)
 
     assert best_start(rng, *parts(sampler)) == initial_state(same, *parts(sampler)[:2])
+
+
+def clusters(size=300):
+    """Three components, four standard deviations apart: labels may divide them in other ways."""
+    rng = np.random.default_rng(7)
+    y = 4.0 * rng.choice(3, size=size, p=[1 / 6, 1 / 3, 1 / 2]) + rng.standard_normal(size)
+    with gp.Model(coords={"value": size, "component": 3}, name="clusters") as model:
+        weight = gp.Dirichlet("weight", 1, dims="component", event="component")
+        tau = gp.Gamma("tau", 2, rate=1, dims="component")
+        mu = gp.Normal("mu", 4, tau=0.05, dims="component")
+        z = gp.Categorical("z", weight, dims="value", event="component")
+        gp.Normal("y", mu[z], tau=tau[z], dims="value", observed=y)
+    return gp.compile(model)
+
+
+def astray(sampler):
+    """The number of chains that do not hold the three components, of twenty."""
+    run = {"warmup": 50, "chains": 20, "seed": 1, "progress": False, "backend": "numpy"}
+    means = np.sort(sampler.sample(50, **run)["mu"].mean(axis=1), axis=1)
+    return int((np.abs(means - [0, 4, 8]) > 1).any(axis=1).sum())
+
+
+def test_components_are_not_divided_in_a_lesser_way(monkeypatch):
+    sampler = clusters()
+    assert astray(sampler) == 0
+    monkeypatch.setattr(pilot, "OTHERS", 0)
+    monkeypatch.setattr(pilot, "SWEEPS_OF_LABELS", pilot.SWEEPS)
+    assert astray(sampler) > 0
