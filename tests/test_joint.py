@@ -19,6 +19,7 @@ from gibbsppl.derive import row_forms
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model import memory
 from gibbsppl.model.density import log_joint
+from gibbsppl.planning import weak_ties
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.pencils import Pencil, pencil_in
 from gibbsppl.schedule import precisions
@@ -644,3 +645,38 @@ def test_a_matrix_of_more_than_256_megabytes_is_not_made():
     assert [large.told for large in sampler.schedule.apart] == [told]
     assert told in str(sampler.costs())
     assert sampler.schedule.step("x").is_by_element
+
+
+# ---- ties that are weak --------------------------------------------------------------------------
+
+
+def read_often(times, groups=410):
+    """Groups of which others read each element so often, and their level."""
+    index = np.repeat(np.arange(groups), times)
+    with gp.Model(coords={"g": groups, "i": len(index)}, name="often") as model:
+        of = gp.Index("of", index, dims="i", of="g")
+        level = gp.Normal("level", 0, tau=0.01)
+        tau = gp.Gamma("tau", 2, rate=1)
+        effect = gp.Normal("effect", level, tau=tau, dims="g")
+        gp.Normal("y", effect[of], tau=1, dims="i", observed=np.zeros(len(index)))
+    return model
+
+
+@pytest.mark.parametrize(("times", "is_joint"), [(99, True), (100, False)])
+def test_a_large_group_that_is_read_often_is_drawn_apart_from_its_level(times, is_joint):
+    model = read_often(times)
+    drawn = [set(s.variables) for s in gp.compile(model, interweave=False).schedule.steps]
+    assert ({"effect", "level"} in drawn) == is_joint
+    asked = gp.compile(model, interweave=False, blocks={("effect", "level"): "together"})
+    assert {"effect", "level"} in [set(s.variables) for s in asked.schedule.steps]
+
+
+def test_coefficients_that_data_tie_to_a_group_are_drawn_with_it(monkeypatch):
+    """Others than the group itself read both: the tie is as strong as the data make it."""
+    monkeypatch.setattr(weak_ties, "OFTEN", 1)
+    with gp.Model(coords={"g": 401}, name="tied") as model:
+        level = gp.Normal("level", 0, tau=0.01)
+        effect = gp.Normal("effect", level, tau=1, dims="g")
+        gp.Normal("y", effect + level, tau=1, dims="g", observed=np.zeros(401))
+    drawn = [set(s.variables) for s in gp.compile(model, interweave=False).schedule.steps]
+    assert {"effect", "level"} in drawn

@@ -2,7 +2,8 @@
 
 `plan` goes through the graphs of a `Rewritten` and makes the steps of each:
 
-- several statements at once: `joint` (quadratic log densities), `label_chains`
+- several statements at once: `joint` (quadratic log densities; not where there are `weak_ties`
+  alone), `label_chains`
 - every other conditional by its default kernel, or by the one that a user asks for: `choices`;
   `control` has the user's settings; `ellipses` are besides elements that are all tied
 - what slices would move one by one, moved together along `paths`

@@ -20,6 +20,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
+from gibbsppl.planning.weak_ties import weak_ties
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import MATRIX, ROWS, Blocks
 from gibbsppl.schedule.precisions import (
@@ -43,7 +44,7 @@ def joined(
     And the blocks that would be too large, with the limits that stand against them.
 
     Blocks of ``apart`` are left out unless they are asked for: each is a location and its group,
-    which are free of one another by an interwoven update, at a lower cost.
+    which are free of one another by an interwoven update, at a lower cost. So are `weak_ties`.
     """
     if not asked.joined or graph.marginals:
         return list(derived), ()
@@ -164,7 +165,8 @@ def _grown(
     alone = quadratic_of(graph, (first.statement,), data)
     if alone is None:
         return None, []
-    block, waiting = alone, list(others)
+    block, weak = alone, weak_ties(graph)
+    waiting = [d for d in others if not _is_weak({_name(first), _name(d)}, weak, asked)]
     needed = _needs_a_block(first)
     wanted = needed or _is_fixed(graph, first, block) or has_few_rows(graph, block, asked)
     step = joint_draw(graph, block, data, asked) if wanted else None
@@ -188,6 +190,13 @@ def _grown(
             waiting.remove(other)
             large.pop(_name(other), None)
     return made, [*large.values()]
+
+
+def _is_weak(
+    names: set[str], weak: Collection[frozenset[str]], asked: Blocks
+) -> bool:
+    """Whether two arrays need not be drawn jointly, and are not asked to be."""
+    return names in weak and not any(names <= group for group in asked.together)
 
 
 def _with(
