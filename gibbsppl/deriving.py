@@ -43,6 +43,7 @@ from gibbsppl.planning import (
     with_marginal_moves,
     with_or_without,
     with_proposals,
+    with_recentred,
 )
 from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Found, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
@@ -256,6 +257,9 @@ class _Search:
         def updated(interweave: bool | tuple[str, ...]) -> Rewritten:
             return models.rewritten(asked, **{**more, "interweave": interweave})
 
+        if models.is_free:
+            now, more_choices = with_recentred(now, settings, self.states, updated)
+            choices = (*choices, *(c.with_decided(decided) for c in more_choices))
         best = with_choices(now, settings, self.states, updated)
         choices = (*choices, *best.schedule.choices)
         if not all(isnan(c.made.operations) for c in choices):

@@ -336,7 +336,7 @@ def test_an_update_that_is_left_out_of_a_plan_alone_would_be_told_wrongly(monkey
         left = tuple(i for i in model.interwoven if i.name in names)
         return replace(model, interwoven=left)
 
-    monkeypatch.setattr(planning, "_updated", planted)
+    monkeypatch.setattr(planning, "updated", planted)
     assert wrongly_told(EVERYDAY["dyes"]()) == [(("tau_between", "mu"), "not interwoven")]
 
 

@@ -9,6 +9,7 @@ from gibbsppl.derive.second_order import second_order
 from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model import memory
 from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
+from gibbsppl.planning import recentred
 from gibbsppl.planning.modal import terms_of
 from gibbsppl.runtime import modal
 
@@ -524,3 +525,28 @@ def test_variables_that_others_alone_tie_are_proposed_in_any_order():
             gp.Poisson(name, gp.exp(rate), observed=2)
     sampler = gp.compile(model, blocks={("one", "other", "third"): "proposed"})
     assert [set(s.variables) for s in moves(sampler)] == [{"one", "other", "third"}]
+
+
+def test_a_location_is_drawn_once_more_where_that_pays_more_than_proposals(monkeypatch):
+    """A group of many effects, of which the data say much: to propose all of them is dear."""
+    rng = np.random.default_rng(9)
+    with gp.Model(coords={"g": 60}, name="rates") as model:
+        level = gp.Normal("level", 0, tau=0.01)
+        tau = gp.Gamma("tau", 2, rate=1)
+        effect = gp.Normal("effect", level, tau=tau, dims="g")
+        gp.Poisson("y", gp.exp(effect), dims="g", observed=rng.poisson(4.0, 60))
+    sampler = gp.compile(model)
+    (choice,) = (c for c in sampler.schedule.choices if c.variables == ("level",))
+
+    assert (choice.made.what, moves(sampler)) == ("interwoven", [])
+    assert {v for i in sampler.schedule.interwoven.values() for v in i.variables} == {"level", "tau"}
+    (other,) = choice.others
+    assert other.what == "also proposed, effect moving along"
+    asked = gp.compile(model, **other.settings)
+    assert [s.last for s in moves(asked)] == [("level",)]
+    assert other.operations == asked.costs().operations > choice.made.operations
+    assert sampler.verify().proved
+
+    # (where theory finds that proposals mix faster by more than they cost, they stay)
+    monkeypatch.setattr(recentred, "_shares", lambda *_: (1.0, 0.1))
+    assert [s.last for s in moves(gp.compile(model))] == [("level",)]

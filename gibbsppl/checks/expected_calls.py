@@ -330,7 +330,7 @@ def _width(call: Call, _parameter: str, found: Argument) -> bool:
 UNCOMPARED = frozenset(
     (
         *("s", "c", "kernel", "proposal", "function", "fixed"),
-        *("kept", "squares", "joint", "given", "walk", "share", "shares", "line"),
+        *("kept", "squares", "joint", "normal", "given", "walk", "share", "shares", "line"),
         *("local", "along"),
         *("trajectory", "surface", "bounds", "length", "depth"),
     )

@@ -15,6 +15,7 @@
   are `unproposed`
 - `proposing`: all of a block at once, or one by one, by theory; `along_ellipses`: ellipses, draws
   one by one, or both (`turning` is the theory of ellipses)
+- `recentred`: proposals along which a group moves, or a non-centred update
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
   (of `normal_blocks`, and of scales by missing `information`)
@@ -41,6 +42,7 @@ from gibbsppl.planning.interweaving import check_asked, interwoven_if
 from gibbsppl.planning.marginal_moves import integrable, with_marginal_moves
 from gibbsppl.planning.plan import plan, planned
 from gibbsppl.planning.proposing import with_proposals
+from gibbsppl.planning.recentred import with_recentred
 
 __all__ = [
     "Control",
@@ -64,4 +66,5 @@ __all__ = [
     "with_marginal_moves",
     "with_or_without",
     "with_proposals",
+    "with_recentred",
 ]

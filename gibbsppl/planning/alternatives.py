@@ -127,7 +127,7 @@ def _with_slow_scales(
     if not slow or not _may_be_asked_for(updates, now.model):
         return now
     try:
-        model = _updated(now.model, remade(updates))
+        model = updated(now.model, remade(updates))
         schedule = planned(model, exact=bool(settings["exact"]), control=now.control)
     except CompileError:
         return now
@@ -190,7 +190,7 @@ def _by_setting(
     """The plan of another way as its setting of updates makes it; None where that is refused."""
     assert option.updates is not None
     try:
-        model = _updated(now.model, remade(option.updates))
+        model = updated(now.model, remade(option.updates))
     except CompileError:
         return None
     return _other(replace(option, model=model), now, settings)
@@ -325,7 +325,7 @@ def _may_be_asked_for(updates: bool | tuple[str, ...], model: Rewritten) -> bool
     return isinstance(updates, bool) or own.issuperset(updates)
 
 
-def _updated(model: Rewritten, other: Rewritten) -> Rewritten:
+def updated(model: Rewritten, other: Rewritten) -> Rewritten:
     """A model with the non-centred updates of another one; the other one if more is different.
 
     (Theory compares draws in one graph.)

@@ -1,0 +1,98 @@
+"""The choice between proposals along which a group moves, and a non-centred update, by theory.
+
+Comes in: a plan in which the smallest variables of a block, such as the location of a group of
+effects, are also proposed, the others moving along. Goes out: the plan in which they are drawn once
+more with the standardised group held fixed instead, where that has more effective draws per
+operation: of a location whose conditional there is concave that is one draw of one number, where a
+proposal factorises the whole block. And the choices made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gibbsppl.code.trials import Trial
+from gibbsppl.errors import CompileError
+from gibbsppl.model.evaluation import Values
+from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick, updated
+from gibbsppl.planning.mixing import mean_rate, share_of, share_of_scales
+from gibbsppl.planning.modal import to_second_order
+from gibbsppl.planning.plan import planned
+from gibbsppl.planning.proposing import block_of
+from gibbsppl.rewrites import Rewritten
+from gibbsppl.schedule.choices import Candidate, Choice, with_decided
+from gibbsppl.schedule.steps import Step
+
+Start = Callable[[Trial], Sequence[Values]]
+Remade = Callable[[bool | tuple[str, ...]], Rewritten]
+
+
+def with_recentred(
+    now: Planned, settings: Mapping[str, Any], start: Start, remade: Remade
+) -> tuple[Planned, tuple[Choice, ...]]:
+    """The plan with non-centred updates in place of proposals, where these pay; the choices."""
+    choices = list[Choice]()
+    is_open = settings["interweave"] is True and now.control.scan == "systematic"
+    for step in _moving_along(now) if is_open and is_quick(now.schedule.graph) else ():
+        other = _recentred(now, step, settings, remade)
+        shares = None if other is None else _shares(now, other, step, start)
+        if other is None or shares is None:
+            continue
+        names = ", ".join(n for n in step.variables if n not in step.last)
+        mine = Candidate(f"also proposed, {names} moving along",
+                         {"interweave": _updated_by(now) or False},
+                         now.trial.operations, shares[0])  # fmt: skip
+        theirs = Candidate("interwoven", {"interweave": _updated_by(other)},
+                           other.trial.operations, shares[1])  # fmt: skip
+        pays = theirs.by_theory > LEAST_GAIN * mine.by_theory
+        made, left = (theirs, mine) if pays else (mine, theirs)
+        choices.append(Choice(tuple(step.last), made, (left,)))
+        if pays:
+            decided = with_decided(other.schedule.decided, theirs.settings)
+            now = replace(other, trial=other.trial.deciding(decided))
+    return now, tuple(choices)
+
+
+def _moving_along(now: Planned) -> Iterator[Step]:
+    """Yield the proposals of a plan with which other variables move along."""
+    yield from (s for s in now.schedule.proposed if s.last)
+
+
+def _updated_by(plan: Planned) -> tuple[str, ...]:
+    """The variables of the non-centred updates of a plan."""
+    return tuple(dict.fromkeys(v for i in plan.model.interwoven for v in i.variables))
+
+
+def _recentred(
+    now: Planned, step: Step, settings: Mapping[str, Any], remade: Remade
+) -> Planned | None:
+    """The plan with updates of what a step proposes; None where there are none, or more differs."""
+    wanted = tuple(dict.fromkeys((*_updated_by(now), *step.last)))
+    own = {s.target.array.name for s in now.model.stages[0].graph.latent}
+    if not own.issuperset(wanted):
+        return None
+    try:
+        model = updated(now.model, remade(wanted))
+        schedule = planned(model, exact=bool(settings["exact"]), control=now.control)
+    except CompileError:
+        return None
+    plan = Planned(replace(now.trial, schedule=schedule), model, now.control)
+    gone = step.name not in {s.name for s in schedule.steps}
+    return plan if gone and {*step.last} <= {*_updated_by(plan)} else None
+
+
+def _shares(
+    now: Planned, other: Planned, step: Step, start: Start
+) -> tuple[float, float] | None:
+    """The effective draws of a sweep of two plans in a block; None where theory is silent."""
+    names, shares = step.variables, list[float]()
+    most = share_of_scales(now.schedule, names)
+    for plan in (now, other):
+        block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
+        rate = None if block is None else mean_rate(plan.schedule, *block, start(plan.trial))
+        if rate is None:
+            return None
+        shares.append(min(share_of(rate), most))
+    return shares[0], shares[1]
