@@ -71,6 +71,12 @@ ROWS = (
         "0.24; what carries states along with a scale (`interweave`) knows no array that two "
         "statements draw",
     ),
+    Reason(
+        "local level, T = 1000", "JAGS",
+        "of 36 us 33 are the joint draw of the states: a Cholesky factor of the band and two "
+        "solutions with it, in each of which the square root or the division of a state waits for "
+        "that of the state before",
+    ),
 )  # fmt: skip
 REASONS = {(row.key, row.peer): row.why for row in ROWS}
 assert len(REASONS) == len(ROWS)
