@@ -134,20 +134,21 @@ def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) ->
     if not _factorised_band(band):
         return False
     for i in range(inside):
-        x[i] /= band[i, 0]
-        for k in range(border):
-            side[i, k] /= band[i, 0]
+        own, scale = x[i], band[i, 0]
         for d in range(1, min(width, inside - 1 - i) + 1):
-            x[i + d] -= band[i, d] * x[i]
+            x[i + d] -= band[i, d] * own
             for k in range(border):
                 side[i + d, k] -= band[i, d] * side[i, k]
+        x[i] = own * scale
+        for k in range(border):
+            side[i, k] *= scale
     if border and not drawn_border(side, corner, x, z):
         return False
     for i in range(inside - 1, -1, -1):
-        total = x[i] + z[i]
+        total = (x[i] + z[i]) * band[i, 0]
         for d in range(1, min(width, inside - 1 - i) + 1):
             total -= band[i, d] * x[i + d]
-        x[i] = total / band[i, 0]
+        x[i] = total
     return True
 
 
@@ -261,21 +262,25 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> bool:
 
 @kernel
 def _factorised_band(band: Floats) -> bool:
-    """The Cholesky factor in place of a band by columns, each from the diagonal down."""
+    """The Cholesky factor in place of a band by columns, each from the diagonal down.
+
+    Columns are divided by the diagonal of the factor, of which the reciprocal is kept: so that one
+    division alone waits for the column before, and no root.
+    """
     size, width = len(band), band.shape[1] - 1
     for j in range(size):
-        if not band[j, 0] > 0.0:
+        pivot = band[j, 0]
+        if not pivot > 0.0:
             return False
-        pivot = np.sqrt(band[j, 0])
-        band[j, 0] = pivot
         count = min(width, size - 1 - j)
         for d in range(1, count + 1):
-            band[j, d] /= pivot
-        for d in range(1, count + 1):
-            own = band[j, d]
+            own = band[j, d] / pivot
             if own != 0.0:
                 for other in range(d, count + 1):
                     band[j + d, other - d] -= own * band[j, other]
+        for d in range(1, count + 1):
+            band[j, d] /= pivot
+        band[j, 0] = 1.0 / np.sqrt(pivot)
     return True
 
 
