@@ -19,7 +19,15 @@ from gibbsppl.runtime.pencils import EPSILON, LEAST
 from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
-from .matrices import backward, cholesky, factorised, forward, forward_rows
+from .matrices import (
+    backward,
+    cholesky,
+    factorised,
+    forward,
+    forward_numbers,
+    forward_pairs,
+    forward_rows,
+)
 
 APART: Mapping[str, str] = {}
 
@@ -75,15 +83,30 @@ def _forward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats, side:
     start = place = 0
     for g in range(len(counts)):
         size = orders[g]
-        for _ in range(counts[g]):
-            block = filled[place : place + size * size].reshape((size, size))
-            if not factorised(block):
-                return False
-            forward(block, x[start : start + size])
-            if side.shape[1]:
-                forward_rows(block, side[start : start + size])
-            start += size
-            place += size * size
+        end, last = start + counts[g] * size, place + counts[g] * size * size
+        own, values, beside = filled[place:last], x[start:end], side[start:end]
+        if size == 1:
+            is_definite = forward_numbers(own, values, beside)
+        elif size == 2:
+            is_definite = forward_pairs(own, values, beside)
+        else:
+            is_definite = _forward_matrices(own, size, values, beside)
+        if not is_definite:
+            return False
+        start, place = end, last
+    return True
+
+
+@kernel
+def _forward_matrices(filled: Floats, size: int, x: Floats, side: Floats) -> bool:
+    """Blocks of more elements."""
+    for b in range(len(x) // size):
+        block = filled[b * size * size : (b + 1) * size * size].reshape((size, size))
+        if not factorised(block):
+            return False
+        forward(block, x[b * size : (b + 1) * size])
+        if side.shape[1]:
+            forward_rows(block, side[b * size : (b + 1) * size])
     return True
 
 
@@ -93,11 +116,21 @@ def _backward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats) -> N
     start = place = 0
     for g in range(len(counts)):
         size = orders[g]
-        for _ in range(counts[g]):
-            block = filled[place : place + size * size].reshape((size, size))
-            backward(block, x[start : start + size])
-            start += size
-            place += size * size
+        end, last = start + counts[g] * size, place + counts[g] * size * size
+        own, values = filled[place:last], x[start:end]
+        if size == 1:
+            for i in range(len(values)):
+                values[i] /= own[i]
+        elif size == 2:
+            for i in range(len(values) // 2):
+                values[2 * i + 1] /= own[4 * i + 3]
+                known = own[4 * i + 2] * values[2 * i + 1]
+                values[2 * i] = (values[2 * i] - known) / own[4 * i]
+        else:
+            for b in range(len(values) // size):
+                block = own[b * size * size : (b + 1) * size * size].reshape((size, size))
+                backward(block, values[b * size : (b + 1) * size])
+        start, place = end, last
 
 
 @kernel
@@ -240,14 +273,10 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> bool:
     """
     inside, border = side.shape
     last = x[inside:]
-    for i in range(inside):
-        row = side[i]
-        for k in range(border):
-            own = row[k]
-            if own != 0.0:
-                last[k] -= own * x[i]
-                for other in range(k + 1):
-                    corner[k, other] -= own * row[other]
+    if border == 1:
+        _take_one(side, corner, x, last)
+    else:
+        _take_all(side, corner, x, last)
     if not factorised(corner):
         return False
     forward(corner, last)
@@ -258,6 +287,30 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> bool:
         for k in range(border):
             x[i] -= side[i, k] * last[k]
     return True
+
+
+@kernel
+def _take_one(side: Floats, corner: Floats, x: Floats, last: Floats) -> None:
+    """What the inside says taken from a border of one element, by sums that stay numbers."""
+    known, square = 0.0, 0.0
+    for i in range(len(side)):
+        known += side[i, 0] * x[i]
+        square += side[i, 0] * side[i, 0]
+    last[0] -= known
+    corner[0, 0] -= square
+
+
+@kernel
+def _take_all(side: Floats, corner: Floats, x: Floats, last: Floats) -> None:
+    """The same of a border of several."""
+    for i in range(len(side)):
+        row = side[i]
+        for k in range(len(last)):
+            own = row[k]
+            if own != 0.0:
+                last[k] -= own * x[i]
+                for other in range(k + 1):
+                    corner[k, other] -= own * row[other]
 
 
 @kernel
