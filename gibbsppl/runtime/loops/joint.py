@@ -275,6 +275,8 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> bool:
     last = x[inside:]
     if border == 1:
         _take_one(side, corner, x, last)
+    elif border == 2:
+        _take_two(side, corner, x, last)
     else:
         _take_all(side, corner, x, last)
     if not factorised(corner):
@@ -298,6 +300,24 @@ def _take_one(side: Floats, corner: Floats, x: Floats, last: Floats) -> None:
         square += side[i, 0] * side[i, 0]
     last[0] -= known
     corner[0, 0] -= square
+
+
+@kernel
+def _take_two(side: Floats, corner: Floats, x: Floats, last: Floats) -> None:
+    """The same of a border of two."""
+    first, second, square, product, other = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(side)):
+        one, two = side[i, 0], side[i, 1]
+        first += one * x[i]
+        second += two * x[i]
+        square += one * one
+        product += two * one
+        other += two * two
+    last[0] -= first
+    last[1] -= second
+    corner[0, 0] -= square
+    corner[1, 0] -= product
+    corner[1, 1] -= other
 
 
 @kernel
