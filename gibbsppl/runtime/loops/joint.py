@@ -19,7 +19,15 @@ from gibbsppl.runtime.pencils import EPSILON, LEAST
 from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
-from .matrices import backward, cholesky, factorised, forward, forward_rows
+from .matrices import (
+    backward,
+    cholesky,
+    factorised,
+    forward,
+    forward_numbers,
+    forward_pairs,
+    forward_rows,
+)
 
 APART: Mapping[str, str] = {}
 
@@ -75,15 +83,30 @@ def _forward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats, side:
     start = place = 0
     for g in range(len(counts)):
         size = orders[g]
-        for _ in range(counts[g]):
-            block = filled[place : place + size * size].reshape((size, size))
-            if not factorised(block):
-                return False
-            forward(block, x[start : start + size])
-            if side.shape[1]:
-                forward_rows(block, side[start : start + size])
-            start += size
-            place += size * size
+        end, last = start + counts[g] * size, place + counts[g] * size * size
+        own, values, beside = filled[place:last], x[start:end], side[start:end]
+        if size == 1:
+            is_definite = forward_numbers(own, values, beside)
+        elif size == 2:
+            is_definite = forward_pairs(own, values, beside)
+        else:
+            is_definite = _forward_matrices(own, size, values, beside)
+        if not is_definite:
+            return False
+        start, place = end, last
+    return True
+
+
+@kernel
+def _forward_matrices(filled: Floats, size: int, x: Floats, side: Floats) -> bool:
+    """Blocks of more elements."""
+    for b in range(len(x) // size):
+        block = filled[b * size * size : (b + 1) * size * size].reshape((size, size))
+        if not factorised(block):
+            return False
+        forward(block, x[b * size : (b + 1) * size])
+        if side.shape[1]:
+            forward_rows(block, side[b * size : (b + 1) * size])
     return True
 
 
@@ -93,11 +116,21 @@ def _backward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats) -> N
     start = place = 0
     for g in range(len(counts)):
         size = orders[g]
-        for _ in range(counts[g]):
-            block = filled[place : place + size * size].reshape((size, size))
-            backward(block, x[start : start + size])
-            start += size
-            place += size * size
+        end, last = start + counts[g] * size, place + counts[g] * size * size
+        own, values = filled[place:last], x[start:end]
+        if size == 1:
+            for i in range(len(values)):
+                values[i] /= own[i]
+        elif size == 2:
+            for i in range(len(values) // 2):
+                values[2 * i + 1] /= own[4 * i + 3]
+                known = own[4 * i + 2] * values[2 * i + 1]
+                values[2 * i] = (values[2 * i] - known) / own[4 * i]
+        else:
+            for b in range(len(values) // size):
+                block = own[b * size * size : (b + 1) * size * size].reshape((size, size))
+                backward(block, values[b * size : (b + 1) * size])
+        start, place = end, last
 
 
 @kernel
@@ -134,20 +167,21 @@ def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) ->
     if not _factorised_band(band):
         return False
     for i in range(inside):
-        x[i] /= band[i, 0]
-        for k in range(border):
-            side[i, k] /= band[i, 0]
+        own, scale = x[i], band[i, 0]
         for d in range(1, min(width, inside - 1 - i) + 1):
-            x[i + d] -= band[i, d] * x[i]
+            x[i + d] -= band[i, d] * own
             for k in range(border):
                 side[i + d, k] -= band[i, d] * side[i, k]
+        x[i] = own * scale
+        for k in range(border):
+            side[i, k] *= scale
     if border and not drawn_border(side, corner, x, z):
         return False
     for i in range(inside - 1, -1, -1):
-        total = x[i] + z[i]
+        total = (x[i] + z[i]) * band[i, 0]
         for d in range(1, min(width, inside - 1 - i) + 1):
             total -= band[i, d] * x[i + d]
-        x[i] = total / band[i, 0]
+        x[i] = total
     return True
 
 
@@ -244,14 +278,12 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> bool:
     """
     inside, border = side.shape
     last = x[inside:]
-    for i in range(inside):
-        row = side[i]
-        for k in range(border):
-            own = row[k]
-            if own != 0.0:
-                last[k] -= own * x[i]
-                for other in range(k + 1):
-                    corner[k, other] -= own * row[other]
+    if border == 1:
+        _take_one(side, corner, x, last)
+    elif border == 2:
+        _take_two(side, corner, x, last)
+    else:
+        _take_all(side, corner, x, last)
     if not factorised(corner):
         return False
     forward(corner, last)
@@ -265,22 +297,68 @@ def drawn_border(side: Floats, corner: Floats, x: Floats, z: Floats) -> bool:
 
 
 @kernel
+def _take_one(side: Floats, corner: Floats, x: Floats, last: Floats) -> None:
+    """What the inside says taken from a border of one element, by sums that stay numbers."""
+    known, square = 0.0, 0.0
+    for i in range(len(side)):
+        known += side[i, 0] * x[i]
+        square += side[i, 0] * side[i, 0]
+    last[0] -= known
+    corner[0, 0] -= square
+
+
+@kernel
+def _take_two(side: Floats, corner: Floats, x: Floats, last: Floats) -> None:
+    """The same of a border of two."""
+    first, second, square, product, other = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(side)):
+        one, two = side[i, 0], side[i, 1]
+        first += one * x[i]
+        second += two * x[i]
+        square += one * one
+        product += two * one
+        other += two * two
+    last[0] -= first
+    last[1] -= second
+    corner[0, 0] -= square
+    corner[1, 0] -= product
+    corner[1, 1] -= other
+
+
+@kernel
+def _take_all(side: Floats, corner: Floats, x: Floats, last: Floats) -> None:
+    """The same of a border of several."""
+    for i in range(len(side)):
+        row = side[i]
+        for k in range(len(last)):
+            own = row[k]
+            if own != 0.0:
+                last[k] -= own * x[i]
+                for other in range(k + 1):
+                    corner[k, other] -= own * row[other]
+
+
+@kernel
 def _factorised_band(band: Floats) -> bool:
-    """The Cholesky factor in place of a band by columns, each from the diagonal down."""
+    """The Cholesky factor in place of a band by columns, each from the diagonal down.
+
+    Columns are divided by the diagonal of the factor, of which the reciprocal is kept: so that one
+    division alone waits for the column before, and no root.
+    """
     size, width = len(band), band.shape[1] - 1
     for j in range(size):
-        if not band[j, 0] > 0.0:
+        pivot = band[j, 0]
+        if not pivot > 0.0:
             return False
-        pivot = np.sqrt(band[j, 0])
-        band[j, 0] = pivot
         count = min(width, size - 1 - j)
         for d in range(1, count + 1):
-            band[j, d] /= pivot
-        for d in range(1, count + 1):
-            own = band[j, d]
+            own = band[j, d] / pivot
             if own != 0.0:
                 for other in range(d, count + 1):
                     band[j + d, other - d] -= own * band[j, other]
+        for d in range(1, count + 1):
+            band[j, d] /= pivot
+        band[j, 0] = 1.0 / np.sqrt(pivot)
     return True
 
 

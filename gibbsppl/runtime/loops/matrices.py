@@ -319,3 +319,39 @@ def inverse_of_factor(lower: Floats, out: Floats) -> None:
     for i in range(size):
         for j in range(i):
             out[j, i] = out[i, j]
+
+
+@kernel
+def forward_numbers(filled: Floats, x: Floats, side: Floats) -> bool:
+    """Blocks of one element: factors, and ``L^-1`` times what is beside them, in place of all.
+
+    False where one is not positive definite.
+    """
+    for i in range(len(filled)):
+        if not filled[i] > 0.0:
+            return False
+    for i in range(len(filled)):
+        filled[i] = np.sqrt(filled[i])
+        x[i] /= filled[i]
+        for k in range(side.shape[1]):
+            side[i, k] /= filled[i]
+    return True
+
+
+@kernel
+def forward_pairs(filled: Floats, x: Floats, side: Floats) -> bool:
+    """The same of blocks of two elements."""
+    for i in range(len(filled) // 4):
+        first = np.sqrt(filled[4 * i])
+        below = filled[4 * i + 2] / first
+        pivot = filled[4 * i + 3] - below * below
+        if not (first > 0.0 and pivot > 0.0):
+            return False
+        second = np.sqrt(pivot)
+        filled[4 * i], filled[4 * i + 2], filled[4 * i + 3] = first, below, second
+        x[2 * i] /= first
+        x[2 * i + 1] = (x[2 * i + 1] - below * x[2 * i]) / second
+        for k in range(side.shape[1]):
+            side[2 * i, k] /= first
+            side[2 * i + 1, k] = (side[2 * i + 1, k] - below * side[2 * i, k]) / second
+    return True
