@@ -415,7 +415,7 @@ def test_draws_that_were_cut_or_have_gone_are_named(run_in):
 @pytest.mark.parametrize("package", ["numpy", "gibbsppl", "python"])
 def test_other_versions_are_named(run_in, monkeypatch, package):
     here = identity.versions()
-    monkeypatch.setattr(identity, "versions", lambda: {**here, package: "0.0.1"})
+    monkeypatch.setattr(identity, "versions", lambda *_: {**here, package: "0.0.1"})
     told = f"the run was made by {package} {here[package]}, and here is 0.0.1"
     with pytest.raises(RunError, match=told):
         gp.resume(run_in)

@@ -505,6 +505,10 @@ def test_a_matrix_of_second_derivatives_that_is_too_large_is_told(monkeypatch):
     told = "the matrix of second derivatives of 2 elements would take 256 bytes; at most 100 bytes"
     with pytest.raises(gp.CompileError, match=told):
         gp.compile(few(), blocks={"beta": "proposed"})
+    sampler = gp.compile(few())
+    told = "beta not proposed together, which would take 256 bytes; at most 100 bytes are taken"
+    assert moves(sampler) == []
+    assert told in " ".join(str(sampler).split())
 
 
 def test_what_is_proposed_is_not_drawn_jointly_with_others():

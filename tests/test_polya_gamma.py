@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import pytest
@@ -10,7 +11,10 @@ from mpmath import mp
 from scipy import stats
 from test_families import evaluate
 
+import gibbsppl as gp
+from gibbsppl.checkpoints import identity
 from gibbsppl.families import FAMILIES
+from gibbsppl.runtime import libraries
 from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.functions import log_polya_gamma
 from gibbsppl.runtime.polya_gamma import SPLIT, SUMMED, polya_gamma
@@ -38,6 +42,12 @@ DRAWN = (*((b, c) for b in (0.5, 1.0, 2.0, 3.7, 30.0) for c in (0.0, 1.0, 10.0, 
 DRAWN += ((1.0, 3.6), (8.0, 3.0), (0.01, 1.0), (0.05, 0.0), (9.0, 2.0), (300.0, 5.0), (2e4, 9.0))
 # Two comparisons of each case, and those of the tests of arrays and of planted bugs.
 LEVEL = 1e-4 / (2 * len(DRAWN) + 30)
+
+
+@pytest.fixture(autouse=True)
+def without_a_library(monkeypatch):
+    """What is drawn here, wherever a library is installed."""
+    monkeypatch.setattr(module, "module_of", lambda _: None)
 
 
 def log_cosh(s):
@@ -433,3 +443,95 @@ def test_the_split_is_where_both_series_need_four_terms():
     """Later terms are below rounding on both sides."""
     assert 9 * np.exp(-40 / SPLIT) < 1e-16
     assert 9 * np.exp(-10 * np.pi**2 * SPLIT) < 1e-16
+
+
+# ---- a library that is installed -----------------------------------------------------------------
+
+
+class StandIn:
+    """The library's function by draws of this package, and what it was called with."""
+
+    def __init__(self):
+        self.calls = []
+
+    def random_polyagamma(self, h, z, *, random_state, method, disable_checks):
+        self.calls.append((h.copy(), z.copy(), method, disable_checks))
+        return random_state.gamma(h / 4 + z)  # (no Polya-Gamma numbers)
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    found = StandIn()
+    monkeypatch.setattr(module, "module_of", lambda _: found)
+    monkeypatch.setattr(libraries, "version", lambda _: "9.9")
+    return found
+
+
+def test_a_library_draws_where_its_row_says_so(stand_in):
+    b = np.array([1.0, 0.7, 2.0, 1.0, 3.0, 1.0, 0.0])
+    c = np.array([0.0, 1.0, 3.0, 4.1, 1.0, 2.0, 1.0])
+    x = polya_gamma(np.random.default_rng(1), -c * c / 2, b.shape, b=b)
+    ((h, z, *how),) = stand_in.calls
+    np.testing.assert_array_equal(h, [1, 2, 1])
+    np.testing.assert_allclose(z, [0, 3, 2], rtol=1e-15)
+    assert how == ["devroye", True]
+    rng, beside = np.random.default_rng(2), np.random.default_rng(2)
+    alone = polya_gamma(rng, -c[[0, 2, 5]] ** 2 / 2, (3,), b=b[[0, 2, 5]])
+    np.testing.assert_allclose(alone, beside.gamma(h / 4 + z), rtol=1e-14)
+    assert x[-1] == 0
+    assert (x[:-1] > 0).all()
+
+
+def logit():
+    with gp.Model(coords={"i": 30}, name="logit") as model:
+        beta = gp.Normal("beta", 0, sigma=1)
+        gp.Bernoulli("y", gp.expit(beta), dims="i", observed=np.arange(30) % 2)
+    return model
+
+
+def test_a_library_that_draws_is_told_and_seeds_repeat(stand_in):
+    sampler = gp.compile(logit(), rewrites={"Polya-Gamma": True})
+    told = "drawn in NumPy by polyagamma 9.9 where b is 1 or 2 and c at most 4"
+    assert told in " ".join(str(sampler).split())
+    run = {"draws": 20, "warmup": 5, "chains": 1, "seed": 3, "backend": "numpy", "progress": False}
+    one, other = (sampler.sample(**run)["beta"] for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert stand_in.calls
+
+
+def test_without_a_library_none_is_told(monkeypatch):
+    monkeypatch.setattr(libraries, "version", lambda name: _version(name, None))
+    assert libraries.library_of("polya_gamma") is None
+    assert "polyagamma" not in str(gp.compile(logit(), rewrites={"Polya-Gamma": True}))
+
+
+def test_a_run_is_not_gone_on_with_by_a_library_that_it_did_not_have(monkeypatch):
+    monkeypatch.setattr(identity, "version", lambda name: _version(name, None))
+    sampler = gp.compile(logit(), rewrites={"Polya-Gamma": True})
+    own = identity.Identity.of("logit", "", {}, sampler.source)
+    other = identity.Identity.of("logit", "", {}, "no such draws")
+    assert own.versions["polyagamma"] == "none"
+    assert "polyagamma" not in other.versions
+    own.check_versions("run")
+
+    monkeypatch.setattr(identity, "version", lambda name: _version(name, "9.9"))
+    other.check_versions("run")
+    told = "made by polyagamma none, and here is 9.9, which may draw otherwise; uninstall"
+    with pytest.raises(gp.RunError, match=told):
+        own.check_versions("run")
+
+
+def _version(name, of_library):
+    if name != "polyagamma":
+        return version(name)
+    if of_library is None:
+        raise PackageNotFoundError(name)
+    return of_library
+
+
+@pytest.mark.parametrize(("b", "c"), [(1.0, 0.0), (1.0, 1.0), (1.0, 4.0), (2.0, 2.0)])
+def test_the_library_draws_from_the_density(monkeypatch, b, c):
+    package = pytest.importorskip("polyagamma")
+    monkeypatch.setattr(module, "module_of", lambda _: package)
+    x = drawn(np.random.default_rng(9), b, c, (4 * N,))
+    assert stats.kstest(x, cdf_of(b, c)).pvalue > LEVEL

@@ -29,6 +29,7 @@ import gibbsppl
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.families import FAMILIES
 from gibbsppl.families.rows import Family
+from gibbsppl.runtime.libraries import LIBRARIES
 
 # Counted up where what is kept of a derivation changes.
 FORMAT = 4
@@ -56,6 +57,7 @@ def _versions() -> bytes:
     """The digest of the versions of all that derives, and of the files of the package."""
     told = [str(FORMAT), gibbsppl.__version__, sys.version]
     told += [f"{p.__name__} {p.__version__}" for p in PACKAGES]
+    told += [row.told for row in LIBRARIES.values()]  # (a schedule tells of those that draw)
     return _digest("versions", (t.encode() for t in (*told, *_files(Path(__file__).parents[1]))))
 
 

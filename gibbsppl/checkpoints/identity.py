@@ -17,9 +17,11 @@ import numpy as np
 
 import gibbsppl
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.libraries import LIBRARIES
 
 # The packages whose functions draw, or write what draws.
 PACKAGES = ("numpy", "scipy", "numba")
+NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class Identity:
     def of(cls, name: str, model: str, data: Mapping[str, Any], program: str) -> Identity:
         """The identity of a run of a sampler."""
         arrays = {n: _digest_of(np.asarray(a)) for n, a in sorted(data.items())}
-        return cls(name, _digest(model.encode()), arrays, _digest(program.encode()), versions())
+        of_model, of_program = (_digest(text.encode()) for text in (model, program))
+        return cls(name, of_model, arrays, of_program, versions(program))
 
     @property
     def as_header(self) -> dict[str, Any]:
@@ -56,12 +59,13 @@ class Identity:
         here = versions()
         for package, made_by in self.versions.items():
             is_looked_at = packages is None or package in packages
-            if is_looked_at and here.get(package) != made_by:
+            found = here.get(package) or _version_of(package)
+            if is_looked_at and found != made_by:
+                do = f"uninstall {package}" if made_by == NONE else f"install {package} {made_by}"
                 raise RunError(
                     f"{where}: the run was made by {package} {made_by}, and here is "
-                    f"{here.get(package, 'none')}, which may draw otherwise; install {package} "
-                    f"{made_by} to go on, or begin a new run. (The draws are .npy files, which "
-                    "numpy.load reads anywhere.)"
+                    f"{found}, which may draw otherwise; {do} to go on, or begin a new run. (The "
+                    "draws are .npy files, which numpy.load reads anywhere.)"
                 )
 
     def check(self, other: Identity, where: str) -> None:
@@ -82,15 +86,23 @@ class Identity:
             yield f"other settings of compile for {other.name}", "compile it as it was"
 
 
-def versions() -> dict[str, str]:
-    """The versions of what draws, by package; without those that are not installed."""
+def versions(program: str = "") -> dict[str, str]:
+    """The versions of what draws, by package; without those that are not installed.
+
+    Of libraries that a program would call if they were there it is told that they are not.
+    """
     found = {"python": ".".join(map(str, sys.version_info[:2])), "gibbsppl": gibbsppl.__version__}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    found |= {p: v for p in PACKAGES if (v := _version_of(p)) != NONE}
+    libraries = (row.package for d, row in LIBRARIES.items() if f"runtime.{d}(" in program)
+    return found | {p: _version_of(p) for p in libraries}
+
+
+def _version_of(package: str) -> str:
+    """The version of a package that is installed; else that there is none."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return NONE
 
 
 def _digest_of(array: np.ndarray[Any, Any]) -> str:

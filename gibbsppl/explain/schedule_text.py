@@ -7,7 +7,7 @@ variable, the family, how it is drawn, and its natural parameters in the model's
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gibbsppl.algebra.notation import Notation, wrapped
@@ -19,9 +19,11 @@ from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
 from gibbsppl.rewrites.applied import Rewrite
+from gibbsppl.runtime.libraries import library_of
 from gibbsppl.schedule.choices import choices_told
 from gibbsppl.schedule.composed import Composed
 from gibbsppl.schedule.deferral import deferred
+from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
@@ -77,8 +79,18 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
         ),
         *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
         *(f"  {large}" for large in schedule.apart),
+        *(f"  {line}" for line in _libraries(schedule)),
         *(f"  {line}" for line in schedule.memory),
     ]
+
+
+def _libraries(schedule: Schedule) -> Iterator[str]:
+    """The steps whose arrays a library draws in NumPy, each with its version."""
+    for step in schedule.steps:
+        natural = step.family.natural if isinstance(step, FamilyDraw) else None
+        library = None if natural is None else library_of(natural.draw)
+        if library is not None:
+            yield f"{step.name} drawn in NumPy by {library.told}"
 
 
 def _named(rewrite: Rewrite) -> str:

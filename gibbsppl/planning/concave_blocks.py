@@ -51,7 +51,8 @@ class Objective(Generic[Made]):
     """The terms of a log density, in the arrays of a graph; which blocks are asked for.
 
     ``make`` makes the step of a block; ``taken`` are names of arrays of weights. ``constrained``:
-    constraints may hold elements of a block.
+    constraints may hold elements of a block. ``large`` are blocks of all that is tied together
+    whose matrices would be too large.
     """
 
     graph: Graph
@@ -61,6 +62,7 @@ class Objective(Generic[Made]):
     make: Callable[[Graph, SecondOrder, Mapping[str, Any], Blocks], Made | TooLarge]
     taken: set[str] = field(default_factory=set)
     constrained: bool = False
+    large: list[TooLarge] = field(default_factory=list)
 
 
 def concave_blocks(objective: Objective[Made], members: Iterable[Member]) -> tuple[Made, ...]:
@@ -113,24 +115,27 @@ def _blocks(objective: Objective[Made], tied: Sequence[Member]) -> Iterator[Made
     """The blocks of members that are tied: all, or grown from one that seeks a block."""
     waiting = list(tied)
     whole = _block(objective, waiting) if any(m.is_sought for m in waiting) else None
-    if whole is not None:
+    if isinstance(whole, TooLarge):
+        objective.large.append(whole)
+    elif whole is not None:
         yield whole
         return
     for group in objective.asked.proposed:
         own = [m for m in waiting if group.issuperset(m.variables)]
-        if own and (asked := _block(objective, own)) is not None:
+        asked = _block(objective, own) if own else None
+        if isinstance(asked, ConcaveBlock):
             yield asked
             waiting = [m for m in waiting if m not in own]
     while first := next((m for m in waiting if m.is_sought), None):
         waiting.remove(first)
         block, found = [first], _block(objective, [first])
-        for other in [*waiting] if found is not None else ():
+        for other in [*waiting] if isinstance(found, ConcaveBlock) else ():
             trial = [*block, other]
             more = _block(objective, trial) if _are_tied(objective, block, other) else None
-            if more is not None:
+            if isinstance(more, ConcaveBlock):
                 block, found = trial, more
                 waiting.remove(other)
-        if found is not None:
+        if isinstance(found, ConcaveBlock):
             yield found
 
 
@@ -140,8 +145,8 @@ def _are_tied(objective: Objective[Made], block: Iterable[Member], other: Member
     return any(mentions(v, names) and mentions(v, other.variables) for _, v, _ in objective.terms)
 
 
-def _block(objective: Objective[Made], members: Sequence[Member]) -> Made | None:
-    """The step of members together, if their log density is concave, and its matrix affordable."""
+def _block(objective: Objective[Made], members: Sequence[Member]) -> Made | TooLarge | None:
+    """The step of members together; None if their log density is not certified to be concave."""
     asked, names = objective.asked, {n for m in members for n in m.variables}
     held = {n for group in asked.groups for n in group}
     is_asked = any(names <= group for group in asked.groups)
@@ -153,5 +158,4 @@ def _block(objective: Objective[Made], members: Sequence[Member]) -> Made | None
     found = second_order(
         graph, statements, terms, data, taken, constrained=objective.constrained
     )
-    made = None if found is None else objective.make(graph, found, data, asked)
-    return None if isinstance(made, TooLarge) else made
+    return None if found is None else objective.make(graph, found, data, asked)

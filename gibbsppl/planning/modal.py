@@ -10,6 +10,7 @@ variable depends on proposals that are seldom accepted.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -45,14 +46,15 @@ def with_modal(
     data: Mapping[str, Any],
     asked: Blocks,
     recentred: Collection[str] = (),
-) -> list[Drawn | ModalMove]:
+) -> tuple[list[Drawn | ModalMove], tuple[TooLarge, ...]]:
     """The conditionals, with the steps of blocks in place of those that they replace.
 
+    And blocks that would be proposed, or move along, if their matrices were not too large.
     Variables that are ``recentred`` are drawn with others moving along already: interwoven.
     """
     members = [_member(d, asked) for d in drawn if not isinstance(d, ChainConditional | Scan)]
     if not any(m.is_sought for m in members) and not asked.proposed:
-        return list(drawn)
+        return list(drawn), ()
     names = {n for m in members for n in m.variables}
     taken: dict[str, SecondOrder] = {}
 
@@ -71,7 +73,8 @@ def with_modal(
     made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
     steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
     gone = {n for step in steps if not step.last for n in step.variables}
-    return [*steps, *(d for d in drawn if not gone.issuperset(_arrays(d)))]
+    large = tuple(replace(b, how="proposed together") for b in objective.large)
+    return [*steps, *(d for d in drawn if not gone.issuperset(_arrays(d)))], large
 
 
 def _proposing(

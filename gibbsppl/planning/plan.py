@@ -155,7 +155,8 @@ def _joined(
     if plain is not graph:
         proposed = corrected(graph, drawn, model)
     elif proposes:
-        proposed = with_modal(graph, drawn, model.data, asked, recentred)
+        proposed, more = with_modal(graph, drawn, model.data, asked, recentred)
+        large = (*large, *more)
     together = steps_moved_together(maker_of(graph), graph, proposed, control, model)
     if proposes and plain is graph:
         together = with_paths(maker_of(graph), graph, together, control, model.data)

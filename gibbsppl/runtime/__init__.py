@@ -7,8 +7,8 @@ All that a generated module calls is exported here. The rooms:
 - what nothing draws: `probabilities` of labels, `climbing` to modes, `ascents` of
   several arrays
 - draws from natural parameters: `draws`, `special`, `polya_gamma` (`polya_gamma_density`),
-  `matrices` (of many vectors `in_parts`), `multinomials`; between bounds: `truncated`,
-  `truncated_counts`, by `rejection`, `rejection_one`, `convex`
+  `matrices` (of many vectors `in_parts`), `multinomials`, `libraries` in C that draw; between
+  bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
   arrays drawn `by_parts`; `temporaries` that draws hold
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave`, on `concave_search` and `chords`

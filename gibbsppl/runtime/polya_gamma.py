@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 
 from gibbsppl.runtime.draws import TINY
+from gibbsppl.runtime.libraries import module_of
 from gibbsppl.runtime.polya_gamma_density import (
     END,
     correction,
@@ -76,7 +77,8 @@ def polya_gamma(rng: Generator, eta_1: Numbers, size: Size, b: Numbers) -> Numbe
 
     They are PG(b, c), ``c = sqrt(-2 eta_1)``, exact to rounding, by rejection: below the first term
     of the series for b below 1 or where c is large; else sums of Devroye's draws for a small whole
-    b; else below a bound on the saddle point approximation. Above 1e30 they are Normal.
+    b, by the library polyagamma where that is installed; else below a bound on the saddle point
+    approximation. Above 1e30 they are Normal.
     """
     eta_1, b = flat(size, eta_1, b)
     require((eta_1 <= 0.0) & (b >= 0.0) & (b < np.inf), "eta_1 <= 0 and b >= 0", eta_1, b)
@@ -107,6 +109,10 @@ def _normal(rng: Generator, z: Floats, b: Floats) -> Floats:
 
 def _sum(rng: Generator, z: Floats, b: Floats) -> Floats:
     """Sums of b draws of PG(1, 2 z)."""
+    if (library := module_of("polya_gamma")) is not None:
+        devroye = {"method": "devroye", "disable_checks": True}
+        found: Floats = library.random_polyagamma(b, 2.0 * z, random_state=rng, **devroye)
+        return found
     x = rejected(_try_one, rng, z)
     for k in range(1, int(b.max())):
         (more,) = np.nonzero(b > k)

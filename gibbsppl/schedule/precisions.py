@@ -53,13 +53,17 @@ LOOKED_AT = 4
 
 @dataclass(frozen=True, slots=True)
 class TooLarge:
-    """Arrays that are not drawn jointly by default, and the limit that stands against it."""
+    """Arrays that are not drawn jointly by default, and the limit that stands against it.
+
+    ``how`` are other words for what is not done.
+    """
 
     arrays: tuple[str, ...]
     told: str
+    how: str = "drawn jointly"
 
     def __str__(self) -> str:
-        return f"{', '.join(self.arrays)} not drawn jointly, which would take {self.told}"
+        return f"{', '.join(self.arrays)} not {self.how}, which would take {self.told}"
 
 
 @dataclass(frozen=True, slots=True)
