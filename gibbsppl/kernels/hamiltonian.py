@@ -10,8 +10,10 @@ from gibbsppl.arguments import check_between, methods_told, shown
 from gibbsppl.derive.gradients import slopes_of
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.gradient_move import Path, gradient_move
+from gibbsppl.model.density import event_dims
 from gibbsppl.model.graph import Statement
 from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 
@@ -50,11 +52,15 @@ class ByGradient(Kernel):
     def _check_support(self, asked: Asked, statement: Statement) -> None:
         """Raise an error for values that no path goes through."""
         support = statement.support
-        if support.is_discrete or support.is_tied:
+        if support.is_discrete or support.kind == "sphere":
             raise CompileError(
-                f"kernels[{asked.key!r}]: {self} moves real values, with or without bounds, not "
-                f"values in {support}; leave {statement.target.array.name} out of kernels=."
+                f"kernels[{asked.key!r}]: {self} moves real values, with or without bounds, "
+                f"simplexes and positive definite matrices, not values in {support}; leave "
+                f"{statement.target.array.name} out of kernels=."
             )
+        if support.is_tied:
+            made = Contributions(asked.graph)
+            made.check_event_is_last(statement, statement.family, event_dims(statement))
 
 
 @methods_told(CompileError)

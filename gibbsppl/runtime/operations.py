@@ -222,7 +222,7 @@ def _modal(of: Callable[..., Any]) -> Kernel:
     return Kernel(operations, 2.0, NEWTON_STEPS)
 
 
-def _trajectory(now: Given, *_: Given) -> Any:
+def _trajectory(_: Given, now: Given, *__: Given) -> Any:
     """Momenta are drawn once; at each point positions move, and ends are compared.
 
     (Between bounds functions of each element come to this, about 80.)

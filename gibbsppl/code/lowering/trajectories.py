@@ -20,11 +20,11 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.statements import Add, Argument, Density, Draw, Let, Store
 from gibbsppl.code.lowering.draws import local_for
-from gibbsppl.code.lowering.joint import placed, put_values
+from gibbsppl.code.lowering.joint import placed, put_values, whole
 from gibbsppl.code.lowering.maintained import with_maintained
 from gibbsppl.code.lowering.parameters import bound, parameter
 from gibbsppl.code.lowering.workshop import Workshop
-from gibbsppl.runtime.joint import Joint, joint_in
+from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.joint_tables import Drawn, tables_of
 from gibbsppl.runtime.loops.hamiltonian import LEARNT, MOMENTS, ROWS
 from gibbsppl.runtime.loops.trajectories import PARTS
@@ -40,6 +40,7 @@ from gibbsppl.runtime.tuning import (
     TARGET,
     field_of,
 )
+from gibbsppl.runtime.unconstrained import unconstrained_in
 
 # The vectors that a move works with.
 NAMES = ("before", "lower", "upper", "slopes", "tried")
@@ -47,10 +48,12 @@ NAMES = ("before", "lower", "upper", "slopes", "tried")
 
 def lower_trajectory(w: Workshop, step: Any) -> None:
     """A move of all elements of several arrays as one vector."""
-    joint = joint_in(w.constants, step.variables)
+    space = unconstrained_in(w.constants, step.variables)
+    joint = space.joint
     arrays = tables_of(joint).arrays
     stem = "_".join(step.variables)
     span = w.own_dim(f"{stem}_moved", joint.size)
+    coordinates = w.own_dim(f"{stem}_coordinates", space.size)
     before, lower, upper, slopes, tried = (
         local_for(w, f"{stem}_{n}", (span,), "float") for n in NAMES
     )
@@ -62,16 +65,21 @@ def lower_trajectory(w: Workshop, step: Any) -> None:
     function, extent = step.path.function, step.path.extent
     count = PARTS + 2 * int(extent) if function == "nuts" else ROWS
     rows_span = w.own_dim(f"{stem}_rows", count)
-    rows = local_for(w, f"{stem}_paths", (rows_span, span), "float")
-    learnt = _tuned(w, step, span, step.path.target)
+    rows = local_for(w, f"{stem}_paths", (rows_span, coordinates), "float")
+    learnt = _tuned(w, step, coordinates, step.path.target)
+    shape = [w.own_dim(f"{stem}_table_{k}", n) for k, n in enumerate(space.table.shape)]
+    table = whole(w.given(f"{stem}_table", tuple(s.dim for s in shape), space.table), *shape)
     vectors = [Argument(e, (span,), as_is=True) for e in (before, lower, upper)]
     numbers = [Argument(e) for e in (*learnt.numbers, Number(float(extent)))]
-    work = [Argument(slopes, (span,), as_is=True), Argument(rows, (rows_span, span), as_is=True)]
+    work = [
+        Argument(slopes, (span,), as_is=True),
+        Argument(rows, (rows_span, coordinates), as_is=True),
+    ]
     known = [Argument(e, spans, as_is=True) for e, spans in learnt.arrays]
     told = [w.fresh(n) for n in ("acceptance", "points", "has_diverged")]
     w.add(*(Let(n, (), ZERO) for n in told))
     targets = (tried, *(e for e, _ in learnt.arrays), *map(Element, told))
-    arguments = (*vectors, *numbers, *known, *work)
+    arguments = (table, *vectors, *numbers, *known, *work)
     w.add(Draw(targets, function, arguments, own=(span,), density=density, note=step.name))
     for own in arrays:
         put_values(w, joint, own, tried.array)

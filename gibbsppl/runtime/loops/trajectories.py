@@ -4,7 +4,7 @@ The caller evaluates the log density and its gradient where it is asked to::
 
     work = trajectory_work()
     trajectory_start(work)
-    while nuts_next(rng, work, now, ..., gradient, rows, tried):
+    while nuts_next(rng, work, table, now, ..., gradient, rows, tried):
         work[1] = ...       # the log density at ``tried``
         gradient[:] = ...   # its gradient there
 
@@ -23,7 +23,7 @@ from math import ceil, exp, inf, log1p
 
 import numpy as np
 
-from gibbsppl.runtime.types import Floats, Generator
+from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
 from .copies import copied
@@ -60,7 +60,7 @@ from .hamiltonian import (
     sought_on,
     step_now,
 )
-from .walks import from_line
+from .unconstrained import from_coordinates
 
 APART: Mapping[str, str] = {}
 
@@ -116,6 +116,7 @@ def trajectory_diverged(work: Floats) -> float:
 def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
     rng: Generator,
     work: Floats,
+    table: Ints,
     now: Floats,
     lower: Floats,
     upper: Floats,
@@ -131,19 +132,20 @@ def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
 ) -> bool:
     """Whether a log density is asked for, at ``tried``; if not, it is the vector after the move.
 
-    ``depth`` is how often a path doubles at most.
+    ``table`` has the coordinates of the vector (`gibbsppl.runtime.loops.unconstrained`); ``depth``
+    is how often a path doubles at most.
     """
     if work[STAGE] != ON_PATH:
-        if _is_asked_first(rng, work, now, lower, upper, adapting, learnt, scale, gradient, rows,
-                           tried):  # fmt: skip
+        if _is_asked_first(rng, work, table, now, lower, upper, adapting, learnt, scale, gradient,
+                           rows, tried):  # fmt: skip
             return True
         if work[STAGE] == STUCK:
             return False
         _rooted(rng, work, scale, rows)
         _doubled(rng, work, rows)
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, table, lower, upper, scale, rows, tried)
         return True
-    change = arrived(work, lower, upper, scale, gradient, rows)
+    change = arrived(work, table, lower, upper, scale, gradient, rows)
     counted(work, change)
     is_over = True
     if change < -LARGEST_ERROR:
@@ -158,11 +160,11 @@ def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
             if not is_over:
                 _doubled(rng, work, rows)
     if is_over:
-        _ended(work, now, lower, upper, rows, tried)
+        _ended(work, table, now, lower, upper, rows, tried)
         if adapting != 0:
             learnt_from(work, learnt, target, scale, moments, rows)
         return False
-    gone(work, lower, upper, scale, rows, tried)
+    gone(work, table, lower, upper, scale, rows, tried)
     return True
 
 
@@ -170,6 +172,7 @@ def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
 def hmc_next(  # noqa: PLR0913, PLR0917
     rng: Generator,
     work: Floats,
+    table: Ints,
     now: Floats,
     lower: Floats,
     upper: Floats,
@@ -185,8 +188,8 @@ def hmc_next(  # noqa: PLR0913, PLR0917
 ) -> bool:
     """The same along a path of a ``length``, times a random number between a half and 3/2."""
     if work[STAGE] != ON_PATH:
-        if _is_asked_first(rng, work, now, lower, upper, adapting, learnt, scale, gradient, rows,
-                           tried):  # fmt: skip
+        if _is_asked_first(rng, work, table, now, lower, upper, adapting, learnt, scale, gradient,
+                           rows, tried):  # fmt: skip
             return True
         if work[STAGE] == STUCK:
             return False
@@ -195,20 +198,20 @@ def hmc_next(  # noqa: PLR0913, PLR0917
         work[LEAVES] = max(1.0, float(points))
         work[LEAF] = 0.0
         work[WAY] = 1.0
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, table, lower, upper, scale, rows, tried)
         return True
-    change = arrived(work, lower, upper, scale, gradient, rows)
+    change = arrived(work, table, lower, upper, scale, gradient, rows)
     work[LEAF] += 1.0
     work[POINTS] += 1.0
     is_lost = change < -LARGEST_ERROR
     if not is_lost and work[LEAF] < work[LEAVES]:
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, table, lower, upper, scale, rows, tried)
         return True
     work[DIVERGED] = 1.0 if is_lost else 0.0
     work[ACCEPT] = exp(min(change, 0.0))
     if rng.random() < work[ACCEPT]:
         chosen(rows, work)
-    _ended(work, now, lower, upper, rows, tried)
+    _ended(work, table, now, lower, upper, rows, tried)
     if adapting != 0:
         learnt_from(work, learnt, target, scale, moments, rows)
     return False
@@ -218,6 +221,7 @@ def hmc_next(  # noqa: PLR0913, PLR0917
 def _is_asked_first(  # noqa: PLR0913, PLR0917
     rng: Generator,
     work: Floats,
+    table: Ints,
     now: Floats,
     lower: Floats,
     upper: Floats,
@@ -237,14 +241,14 @@ def _is_asked_first(  # noqa: PLR0913, PLR0917
         copied(now, tried)
         return True
     if work[STAGE] == CURRENT:
-        if not begun(work, lower, upper, now, gradient, rows):
+        if not begun(work, table, lower, upper, now, gradient, rows):
             work[STAGE] = STUCK
             work[DIVERGED] = 1.0
             copied(now, tried)
             return False
         seeks = is_sought(learnt, adapting)
     else:
-        change = arrived(work, lower, upper, scale, gradient, rows)
+        change = arrived(work, table, lower, upper, scale, gradient, rows)
         work[START] = work[MORE]  # (without the momentum of the step)
         restarted(rows)
         seeks = sought_on(learnt, change)
@@ -254,7 +258,7 @@ def _is_asked_first(  # noqa: PLR0913, PLR0917
         work[START] -= pushed(rng, scale, rows)
         work[WAY] = 1.0
         work[STAGE] = SOUGHT
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, table, lower, upper, scale, rows, tried)
         return True
     work[STAGE] = ON_PATH
     return False
@@ -359,14 +363,19 @@ def _joined(rng: Generator, work: Floats, rows: Floats) -> None:
 
 @kernel
 def _ended(
-    work: Floats, now: Floats, lower: Floats, upper: Floats, rows: Floats, tried: Floats
+    work: Floats,
+    table: Ints,
+    now: Floats,
+    lower: Floats,
+    upper: Floats,
+    rows: Floats,
+    tried: Floats,
 ) -> None:
     """Put the vector after the move where it is looked for."""
     if work[MOVED] == 0:
         copied(now, tried)
         return
-    for i in range(len(tried)):
-        tried[i] = from_line(rows[Q_DRAWN, i], lower[i], upper[i])
+    from_coordinates(table, rows[Q_DRAWN], lower, upper, tried)
 
 
 @kernel
