@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import helmert
 from scipy.special import expit, log_expit, softmax
 
-from gibbsppl.runtime.loops import hamiltonian
+from gibbsppl.runtime.loops import hamiltonian, unconstrained
 from gibbsppl.runtime.loops import trajectories as paths
 
 
@@ -235,15 +235,19 @@ class Case:
         work, learnt = paths.trajectory_work(), np.zeros(hamiltonian.LEARNT)
         learnt[hamiltonian.AVERAGE] = np.log(self.step)
         rows = np.zeros((paths.PARTS + 2 * int(max(self.extent, 1)), size))
-        moments, gradient, tried = (
-            np.zeros(n) for n in ((hamiltonian.MOMENTS, size), now.shape, now.shape)
-        )
-        known = (0.8, 0.0, self.extent, learnt, self.scale, moments, gradient, rows, tried)
+        moments, slopes, tried = np.zeros((hamiltonian.MOMENTS, size)), *np.zeros((2, size))
+        known = (0.8, 0.0, self.extent, learnt, self.scale, moments, slopes, rows, tried)
+        maps, ends = unconstrained, (target.lower, target.upper)
+        before, x, grown = np.zeros(size), np.zeros(len(now)), np.zeros(1)
+        maps.to_coordinates(target.table, now, *ends, before)
         paths.trajectory_start(work)
-        before = target.table, now, target.lower, target.upper
-        while self.following(rng, work, *before, *known):
-            work[hamiltonian.FOUND], gradient[:] = target.surface(tried)
-        return tried
+        while self.following(rng, work, before, *known):
+            maps.from_coordinates(target.table, tried, *ends, x)
+            height, gradient = target.surface(x)
+            maps.slopes_by_coordinates(target.table, tried, x, *ends, gradient, slopes, grown)
+            work[hamiltonian.FOUND] = height + grown[0]
+        maps.from_coordinates(target.table, tried, *ends, x)
+        return x
 
 
 def transitions(case, reach):

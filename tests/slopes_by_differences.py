@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from gibbsppl.runtime.loops.unconstrained import (
-    from_coordinates,
-    slopes_by_coordinates,
-    to_coordinates,
-)
-from gibbsppl.runtime.unconstrained import unconstrained_in
+from gibbsppl.runtime.unconstrained import Coordinates, unconstrained_in
 
 
 def moved_step(sampler):
@@ -24,23 +19,18 @@ def worst_slope(sampler, seed=2):
     start = sampler.initial_states(1, seed=seed)[0][0].state
     state = {k: v for k, v in start.items() if k[0] != "~"}
     given = sampler.program.given_rest[step.name](state, made)
-    _, slopes = given({n: state[n] for n in step.variables})
     space = unconstrained_in(made, step.variables)
-    joint = space.joint
-    ends = np.full(joint.size, -np.inf), np.full(joint.size, np.inf)
-    u, found = np.empty(space.size), np.empty(space.size)
+    joint, coordinates = space.joint, Coordinates(space, *np.full((2, space.joint.size), np.inf))
+    coordinates.lower[:] = -np.inf
 
-    def height(u):
-        values, flat = np.empty(joint.size), np.zeros(joint.size)
-        from_coordinates(space.table, u, *ends, values)
-        known = {"are_bounded": False, "gradient": flat, "slopes": np.empty(space.size)}
-        grown = slopes_by_coordinates(space.table, u, *ends, **known)
-        return float(given(joint.placed(state, values))[0]) + grown
+    def at(u):
+        x, found = coordinates.values(u), np.empty(space.size)
+        height, slopes = given(joint.placed(state, x))
+        grown = coordinates.put_slopes(u, x, joint.flat(slopes), found)
+        return float(height) + grown, found
 
-    assert to_coordinates(space.table, joint.flat(state), *ends, u)
-    known = {"are_bounded": False, "gradient": joint.flat(slopes), "slopes": found}
-    slopes_by_coordinates(space.table, u, *ends, **known)
-    return worst_difference(height, u, found)
+    u = coordinates.of(joint.flat(state))
+    return worst_difference(lambda u: at(u)[0], u, at(u)[1])
 
 
 def worst_difference(height, x, slopes):

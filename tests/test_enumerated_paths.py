@@ -62,13 +62,14 @@ class Bug:
 
 BUGS = {
     "no Jacobian": Bug(
-        hamiltonian, "put_slopes", "work[FOUND] + grown", "work[FOUND]", [*TREES, *LENGTHS, *TIED]
+        unconstrained, "slopes_by_coordinates", "grown[0] = found", "grown[0] = 0.0",
+        [*TREES, *LENGTHS, *TIED],
     ),
     "no Jacobian of shares": Bug(
-        unconstrained, "_slopes_of_shares", "found += logs[i]", "found += 0.0", TIED
+        unconstrained, "_slopes_of_shares", "found += log_of(x[first + i])", "found += 0.0", TIED
     ),
     "a Jacobian of factors alone": Bug(
-        unconstrained, "_slopes_of_matrix", "(size - i + 1.0) * u", "u", TIED
+        unconstrained, "_slopes_of_matrix", "(size - j + 1.0) * u", "u", TIED
     ),
     "no half step before": Bug(hamiltonian, "gone", "step / 2", "step", [*TREES, *LENGTHS]),
     "no half step after": Bug(hamiltonian, "arrived", "step / 2", "0.0", [*TREES, *LENGTHS]),

@@ -128,9 +128,7 @@ def test_steps_can_be_gone_back():
     rng = np.random.default_rng(3)
     size, count = 3, 20
     rows, work = np.zeros((hamiltonian.ROWS, size)), np.zeros(paths.SIZE)
-    ends = np.full(size, -np.inf), np.full(size, np.inf)
     scale, tried = np.array([0.5, 1.0, 2.0]), np.zeros(size)
-    table = Unconstrained(Joint({"x": np.ones(size, bool)}, []), {}).table
     rows[:3] = rng.standard_normal((3, size))
     slopes = lambda x: np.sin(3 * x) - x**3  # noqa: E731
     rows[hamiltonian.G] = slopes(rows[hamiltonian.Q])
@@ -139,8 +137,8 @@ def test_steps_can_be_gone_back():
     for way in (1.0, -1.0):
         work[hamiltonian.WAY] = way
         for _ in range(count):
-            hamiltonian.gone(work, table, *ends, scale, rows, tried)
-            hamiltonian.arrived(work, table, *ends, scale, slopes(tried), rows)
+            hamiltonian.gone(work, scale, rows, tried)
+            hamiltonian.arrived(work, scale, slopes(tried), rows)
 
     assert np.abs(rows[:2] - first).max() < 2 * count * 1e3 * np.finfo(float).eps
 

@@ -29,17 +29,16 @@ from gibbsppl.runtime.loops.trajectories import (
     nuts_next,
     trajectory_accept,
     trajectory_diverged,
+    trajectory_moved,
     trajectory_points,
     trajectory_start,
     trajectory_work,
 )
 from gibbsppl.runtime.types import Floats, Generator, Numbers, State, TunedState
-from gibbsppl.runtime.unconstrained import Unconstrained
+from gibbsppl.runtime.unconstrained import Bounds, Unconstrained
 
 # The log density of arrays by name, and its gradient by name.
 Surface = Callable[[Mapping[str, Any]], tuple[Any, Mapping[str, Any]]]
-# The bounds of arrays, lower and upper, by name; arrays without bounds are left out.
-Bounds = Mapping[str, tuple[Numbers, Numbers]]
 
 
 @dataclass(slots=True)
@@ -126,20 +125,25 @@ def _moved(  # noqa: PLR0913, PLR0917
     bounds: Bounds | None,
 ) -> dict[str, Numbers]:
     """The arrays after a move, the log density and its gradient evaluated where it asks."""
-    joint = space.joint
-    own: Bounds = dict.fromkeys(joint.arrays, (-np.inf, np.inf)) | dict(bounds or {})
-    lower, upper = (joint.flat({n: ends[k] for n, ends in own.items()}) for k in (0, 1))
-    now, tried, gradient = joint.flat(s), np.empty(joint.size), np.empty(joint.size)
-    work, rows = trajectory_work(), np.zeros((count, space.size))
-    learnt = (float(t.adapting), float(extent), t.learnt, t.scale, t.moments)
+    joint, coordinates = space.joint, space.between(bounds)
+    before = joint.flat(s)
+    now = before if coordinates is None else coordinates.of(before)
+    tried, slopes, work = np.empty(space.size), np.empty(space.size), trajectory_work()
+    rows = np.zeros((count, space.size))
+    known = (t.target, float(t.adapting), float(extent), t.learnt, t.scale, t.moments)
     trajectory_start(work)
-    while following(
-        rng, work, space.table, now, lower, upper, t.target, *learnt, gradient, rows, tried
-    ):
-        work[1], slopes = surface(joint.placed(s, tried))
-        joint.flat(slopes, gradient)
+    while following(rng, work, now, *known, slopes, rows, tried):
+        if coordinates is None:
+            work[1], found = surface(joint.placed(s, tried))
+            joint.flat(found, slopes)
+        else:
+            x = coordinates.values(tried)
+            height, found = surface(joint.placed(s, x))
+            work[1] = height + coordinates.put_slopes(tried, x, joint.flat(found), slopes)
     t.accepted += trajectory_accept(work)
     t.proposed += 1
     t.points += trajectory_points(work)
     t.diverged += trajectory_diverged(work)
-    return joint.placed(s, tried)
+    if not trajectory_moved(work):
+        return joint.placed(s, before)
+    return joint.placed(s, tried if coordinates is None else coordinates.values(tried))

@@ -14,12 +14,24 @@ out: the table that `gibbsppl.runtime.loops.unconstrained` maps values by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from gibbsppl.runtime.joint import Joint
-from gibbsppl.runtime.loops.unconstrained import COLUMNS, MATRIX, NUMBERS, SIMPLEX
-from gibbsppl.runtime.types import Constants, Ints
+from gibbsppl.runtime.loops.unconstrained import (
+    COLUMNS,
+    MATRIX,
+    NUMBERS,
+    SIMPLEX,
+    from_coordinates,
+    slopes_by_coordinates,
+    to_coordinates,
+)
+from gibbsppl.runtime.types import Constants, Floats, Ints, Numbers
+
+# The bounds of arrays, lower and upper, by name; arrays without bounds are left out.
+Bounds = Mapping[str, tuple[Numbers, Numbers]]
 
 
 class Unconstrained:
@@ -31,6 +43,7 @@ class Unconstrained:
 
     def __init__(self, joint: Joint, tied: Mapping[str, str]) -> None:
         self.joint = joint
+        self.has_tied = bool(tied)
         rows, at = list[tuple[int, ...]](), 0
         for name, shape, _, start, stop in joint.places:
             for kind, first, size in _values(shape, start, stop, tied.get(name)):
@@ -38,6 +51,42 @@ class Unconstrained:
                 at += _count(kind, size)
         self.table: Ints = np.array(rows, dtype=np.intp).reshape(-1, COLUMNS)
         self.size = at
+
+    def between(self, bounds: Bounds | None) -> Coordinates | None:
+        """The coordinates of elements between bounds; None where they are the elements."""
+        if not (bounds or self.has_tied):
+            return None
+        every: Bounds = dict.fromkeys(self.joint.arrays, (-np.inf, np.inf)) | dict(bounds or {})
+        lower, upper = (self.joint.flat({n: e[k] for n, e in every.items()}) for k in (0, 1))
+        return Coordinates(self, lower, upper)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coordinates:
+    """The coordinates of elements between lower and upper bounds, each one vector."""
+
+    space: Unconstrained
+    lower: Floats
+    upper: Floats
+
+    def of(self, x: Floats) -> Floats:
+        """The coordinates of values."""
+        found = np.empty(self.space.size)
+        to_coordinates(self.space.table, x, self.lower, self.upper, found)
+        return found
+
+    def values(self, u: Floats) -> Floats:
+        """The values at coordinates."""
+        found = np.empty(self.space.joint.size)
+        from_coordinates(self.space.table, u, self.lower, self.upper, found)
+        return found
+
+    def put_slopes(self, u: Floats, x: Floats, gradient: Floats, slopes: Floats) -> float:
+        """Put the slopes by coordinates into an array; the log of the Jacobian."""
+        grown = np.zeros(1)
+        bounds = self.lower, self.upper
+        slopes_by_coordinates(self.space.table, u, x, *bounds, gradient, slopes, grown)
+        return float(grown[0])
 
 
 def unconstrained_in(constants: Constants, arrays: tuple[str, ...]) -> Unconstrained:

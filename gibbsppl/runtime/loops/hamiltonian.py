@@ -17,22 +17,21 @@ from collections.abc import Mapping
 from math import exp, inf, isfinite, isinf, log, sqrt
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.types import Floats, Generator, Ints
+from gibbsppl.runtime.types import Floats, Generator
 
 from . import kernel
 from .elementary import exp_of
-from .unconstrained import from_coordinates, slopes_by_coordinates, to_coordinates
 
 APART: Mapping[str, str] = {}
 
-# Numbers of a move: the log density asked for; that of coordinates at the point that was arrived
-# at, less the kinetic energy; the same where the move began; whether there are bounds.
-FOUND, ENERGY, START, BOUNDED = 1, 2, 3, 4
+# Numbers of a move: the log density asked for; that at the point that was arrived at, less the
+# kinetic energy; the same where the move began.
+FOUND, ENERGY, START = 1, 2, 3
 # The mean probability of accepting what was looked at, of so many points; whether the path
 # diverged; what comes next; the direction of time, and the size of a step; whether it moved.
-ACCEPT, POINTS, DIVERGED, STAGE, WAY, SIZE_OF_STEP, MOVED = 5, 6, 7, 8, 9, 10, 11
+ACCEPT, POINTS, DIVERGED, STAGE, WAY, SIZE_OF_STEP, MOVED = 4, 5, 6, 7, 8, 9, 10
 # The first of the numbers of each kind of move.
-MORE = 12
+MORE = 11
 
 # Rows: where a path is, its momentum, its slopes; where it began; what is drawn, and its slopes.
 Q, P, G, Q_START, G_START, Q_DRAWN, G_DRAWN = 0, 1, 2, 3, 4, 5, 6
@@ -79,29 +78,21 @@ def step_now(learnt: Floats, adapting: float) -> float:
 
 
 @kernel
-def begun(
-    work: Floats,
-    table: Ints,
-    lower: Floats,
-    upper: Floats,
-    now: Floats,
-    gradient: Floats,
-    rows: Floats,
-) -> bool:
+def begun(work: Floats, now: Floats, gradient: Floats, rows: Floats) -> bool:
     """Note the point at which a move begins, whose log density has been found.
 
-    Whether a path can begin there: next to a bound slopes may be too large for a number.
+    Whether a path can begin there: not at a bound, and next to one slopes may be too large for a
+    number.
     """
-    if not (work[FOUND] > -inf and work[FOUND] < inf):
-        raise RunError(NO_DENSITY)
-    work[BOUNDED] = 0.0
+    is_at_end = False
     for i in range(len(now)):
-        if not (isinf(lower[i]) and isinf(upper[i])):
-            work[BOUNDED] = 1.0
-    can_begin = to_coordinates(table, now, lower, upper, rows[Q]) and put_slopes(
-        work, table, lower, upper, gradient, rows
-    )
-    for i in range(rows.shape[1]):
+        is_at_end = is_at_end or isinf(now[i])
+    if not is_at_end and not (work[FOUND] > -inf and work[FOUND] < inf):
+        raise RunError(NO_DENSITY)
+    for i in range(len(now)):
+        rows[Q, i] = now[i]
+    can_begin = put_slopes(work, gradient, rows) and not is_at_end
+    for i in range(len(now)):
         rows[Q_START, i] = rows[Q, i]
         rows[G_START, i] = rows[G, i]
         rows[Q_DRAWN, i] = rows[Q, i]
@@ -111,21 +102,17 @@ def begun(
     work[DIVERGED] = 0.0
     work[ACCEPT] = 0.0
     work[POINTS] = 0.0
-    return can_begin and work[ENERGY] > -inf and work[ENERGY] < inf
+    return can_begin
 
 
 @kernel
-def put_slopes(
-    work: Floats, table: Ints, lower: Floats, upper: Floats, gradient: Floats, rows: Floats
-) -> bool:
-    """Note the log density of coordinates, with its slopes; whether these are numbers."""
-    grown = slopes_by_coordinates(
-        table, rows[Q], lower, upper, work[BOUNDED] != 0, gradient, rows[G]
-    )
-    work[ENERGY] = work[FOUND] + grown
+def put_slopes(work: Floats, gradient: Floats, rows: Floats) -> bool:
+    """Note the log density with its slopes; whether these are numbers."""
     is_finite = True
-    for i in range(rows.shape[1]):
-        is_finite = is_finite and isfinite(rows[G, i])
+    for i in range(len(gradient)):
+        rows[G, i] = gradient[i]
+        is_finite = is_finite and isfinite(gradient[i])
+    work[ENERGY] = work[FOUND]
     return is_finite
 
 
@@ -141,41 +128,25 @@ def pushed(rng: Generator, scale: Floats, rows: Floats) -> float:
 
 
 @kernel
-def gone(
-    work: Floats,
-    table: Ints,
-    lower: Floats,
-    upper: Floats,
-    scale: Floats,
-    rows: Floats,
-    tried: Floats,
-) -> None:
+def gone(work: Floats, scale: Floats, rows: Floats, tried: Floats) -> None:
     """The first half of a step: where it leads to is asked for."""
     step = work[WAY] * work[SIZE_OF_STEP]
-    for i in range(len(scale)):
+    for i in range(len(tried)):
         rows[P, i] += step / 2 * rows[G, i]
         rows[Q, i] += step * scale[i] * rows[P, i]
-    from_coordinates(table, rows[Q], lower, upper, tried)
+        tried[i] = rows[Q, i]
 
 
 @kernel
-def arrived(
-    work: Floats,
-    table: Ints,
-    lower: Floats,
-    upper: Floats,
-    scale: Floats,
-    gradient: Floats,
-    rows: Floats,
-) -> float:
+def arrived(work: Floats, scale: Floats, gradient: Floats, rows: Floats) -> float:
     """The second half of a step; by how much the log of the joint density has changed.
 
     Minus infinity where a number is lost.
     """
-    if not put_slopes(work, table, lower, upper, gradient, rows):
+    if not put_slopes(work, gradient, rows):
         return -inf
     step, kinetic = work[WAY] * work[SIZE_OF_STEP], 0.0
-    for i in range(len(scale)):
+    for i in range(len(gradient)):
         rows[P, i] += step / 2 * rows[G, i]
         kinetic += scale[i] * rows[P, i] * rows[P, i] / 2
     work[ENERGY] -= kinetic

@@ -17,15 +17,13 @@ coordinates, and the slopes of a log density by coordinates, of which those by v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, inf, log, sqrt, tanh
-
-import numpy as np
+from math import exp, isinf, log, nan, sqrt, tanh
 
 from gibbsppl.runtime.types import Floats, Ints
 
 from . import kernel
+from .copies import copied
 from .elementary import exp_of, log_of
-from .matrices import factorised
 from .walks import from_line, log_slope, to_line
 
 APART: Mapping[str, str] = {}
@@ -38,8 +36,8 @@ NUMBERS, SIMPLEX, MATRIX = 0, 1, 2
 
 
 @kernel
-def to_coordinates(table: Ints, x: Floats, lower: Floats, upper: Floats, u: Floats) -> bool:
-    """Put the coordinates of values into ``u``; whether they have some: matrices must be definite.
+def to_coordinates(table: Ints, x: Floats, lower: Floats, upper: Floats, u: Floats) -> None:
+    """Put the coordinates of values into ``u``: no numbers, of a matrix that is not definite.
 
     Bounds are those of numbers; simplexes and matrices have none besides what they are.
     """
@@ -49,13 +47,9 @@ def to_coordinates(table: Ints, x: Floats, lower: Floats, upper: Floats, u: Floa
             for i in range(size):
                 u[at + i] = to_line(x[first + i], lower[first + i], upper[first + i])
         elif table[r, KIND] == SIMPLEX:
-            logs = np.empty(size)
-            for i in range(size):
-                logs[i] = log_of(x[first + i])
-            _contrasts(logs, u, at)
-        elif not _matrix_to_coordinates(x, first, size, u, at):
-            return False
-    return True
+            _put_contrasts(x, first, size, u, at)
+        else:
+            _put_factor(x, first, size, u, at)
 
 
 @kernel
@@ -67,180 +61,173 @@ def from_coordinates(table: Ints, u: Floats, lower: Floats, upper: Floats, x: Fl
             for i in range(size):
                 x[first + i] = from_line(u[at + i], lower[first + i], upper[first + i])
         elif table[r, KIND] == SIMPLEX:
-            logs = np.empty(size)
-            _log_shares(u, at, logs)
-            for i in range(size):
-                x[first + i] = exp(logs[i])
+            _put_shares(u, at, x, first, size)
         else:
-            factor = np.empty((size, size))
-            _factor(u, at, factor)
-            for i in range(size):
-                for j in range(i + 1):
-                    entry = 0.0
-                    for k in range(j + 1):
-                        entry += factor[i, k] * factor[j, k]
-                    x[first + i * size + j] = entry
-                    x[first + j * size + i] = entry
+            _put_matrix(u, at, x, first, size)
 
 
 @kernel
-def slopes_by_coordinates(
+def moved_from_coordinates(
+    has_moved: float,
     table: Ints,
     u: Floats,
     lower: Floats,
     upper: Floats,
-    are_bounded: bool,
+    before: Floats,
+    x: Floats,
+) -> None:
+    """The same after a move; the values ``before``, to the last digit, where they have not."""
+    if has_moved != 0:
+        from_coordinates(table, u, lower, upper, x)
+    else:
+        copied(before, x)
+
+
+@kernel
+def slopes_by_coordinates(  # noqa: PLR0913, PLR0917
+    table: Ints,
+    u: Floats,
+    x: Floats,
+    lower: Floats,
+    upper: Floats,
     gradient: Floats,
     slopes: Floats,
-) -> float:
-    """Put the slopes of the log density of coordinates into ``slopes``; the log of the Jacobian.
+    grown: Floats,
+) -> None:
+    """Put the slopes of a log density by coordinates into ``slopes``.
 
-    ``gradient`` has the partial derivatives of the log density of values, whose density by
-    coordinates is larger by the Jacobian.
+    ``gradient`` has its partial derivatives by the values ``x``. The density of coordinates is
+    larger than that of values by the Jacobian, whose log is put into ``grown``.
     """
     found = 0.0
     for r in range(len(table)):
         first, at, size = table[r, VALUE], table[r, COORDINATE], table[r, SIZE]
-        if table[r, KIND] == SIMPLEX:
-            found += _slopes_of_shares(u, at, gradient, first, size, slopes)
-        elif table[r, KIND] == MATRIX:
-            found += _slopes_of_matrix(u, at, gradient, first, size, slopes)
-        elif are_bounded:
-            found += _slopes_of_numbers(
-                u, at, lower, upper, gradient, first, size, slopes
-            )
-        else:
+        if table[r, KIND] == NUMBERS:
             for i in range(size):
-                slopes[at + i] = gradient[first + i]
-    return found
-
-
-# Numbers
-
-
-@kernel
-def _slopes_of_numbers(  # noqa: PLR0913, PLR0917
-    u: Floats,
-    at: int,
-    lower: Floats,
-    upper: Floats,
-    gradient: Floats,
-    first: int,
-    size: int,
-    slopes: Floats,
-) -> float:
-    """The slopes of numbers, some of which have bounds; the log of the Jacobian."""
-    found = 0.0
-    for i in range(size):
-        low, high = lower[first + i], upper[first + i]
-        grown = log_slope(u[at + i], low, high)
-        slope = gradient[first + i] * exp_of(grown)
-        if low == -inf:
-            slope += 0.0 if high == inf else -1.0
+                low, high = lower[first + i], upper[first + i]
+                own = log_slope(u[at + i], low, high)
+                slope = gradient[first + i] * exp_of(own)
+                if isinf(low):
+                    slope += 0.0 if isinf(high) else -1.0
+                else:
+                    slope += 1.0 if isinf(high) else -tanh(u[at + i] / 2)
+                slopes[at + i] = slope
+                found += own
+        elif table[r, KIND] == SIMPLEX:
+            found += _slopes_of_shares(x, gradient, first, size, slopes, at)
         else:
-            slope += 1.0 if high == inf else -tanh(u[at + i] / 2)
-        slopes[at + i] = slope
-        found += grown
-    return found
+            found += _slopes_of_matrix(u, gradient, first, size, slopes, at)
+    grown[0] = found
 
 
-# Simplexes
+# Simplexes: contrast j is the mean of the first j less the next, times sqrt(j / (j + 1)).
 
 
 @kernel
-def _contrasts(values: Floats, u: Floats, at: int) -> None:
-    """The mean of the first j values less the next, of each j, in units of equal length."""
+def _put_contrasts(x: Floats, first: int, size: int, u: Floats, at: int) -> None:
+    """The contrasts of the logs of shares."""
     total = 0.0
-    for j in range(1, len(values)):
-        total += values[j - 1]
-        u[at + j - 1] = sqrt(j / (j + 1.0)) * (total / j - values[j])
+    for j in range(1, size):
+        total += log_of(x[first + j - 1])
+        u[at + j - 1] = sqrt(j / (j + 1.0)) * (total / j - log_of(x[first + j]))
 
 
 @kernel
-def _log_shares(u: Floats, at: int, logs: Floats) -> None:
-    """The logs of the shares whose logs have given contrasts."""
-    size, above = len(logs), 0.0
+def _put_shares(u: Floats, at: int, x: Floats, first: int, size: int) -> None:
+    """The shares whose logs have contrasts; the largest is found first."""
+    above = 0.0
     for j in range(size - 1, 0, -1):
         contrast = u[at + j - 1]
-        logs[j] = above - sqrt(j / (j + 1.0)) * contrast
+        x[first + j] = above - sqrt(j / (j + 1.0)) * contrast
         above += contrast / sqrt(j * (j + 1.0))
-    logs[0] = above
-    most, total = -inf, 0.0
+    x[first] = above
+    most, total = above, 0.0
     for i in range(size):
-        most = max(most, logs[i])
+        most = max(most, x[first + i])
     for i in range(size):
-        total += exp(logs[i] - most)
+        x[first + i] = exp(x[first + i] - most)
+        total += x[first + i]
     for i in range(size):
-        logs[i] -= most + log(total)
+        x[first + i] /= total
 
 
 @kernel
 def _slopes_of_shares(
-    u: Floats, at: int, gradient: Floats, first: int, size: int, slopes: Floats
+    x: Floats, gradient: Floats, first: int, size: int, slopes: Floats, at: int
 ) -> float:
-    """The slopes of a simplex; the log of the Jacobian, the product of all shares."""
-    logs = np.empty(size)
-    _log_shares(u, at, logs)
+    """The slopes of a simplex; the log of the Jacobian, the product of all shares.
+
+    By the log of a share (each but for what is common to all, of which contrasts know nothing) the
+    slope is ``x (gradient - mean - size)``, the mean being that of the gradient by the shares.
+    """
     found, mean = log(float(size)) / 2, 0.0
     for i in range(size):
-        found += logs[i]
-        mean += exp(logs[i]) * gradient[first + i]
-    for i in range(size):
-        logs[i] = exp(logs[i]) * (gradient[first + i] - mean - size)
-    _contrasts(logs, slopes, at)
+        found += log_of(x[first + i])
+        mean += x[first + i] * gradient[first + i]
+    total = 0.0
+    for j in range(1, size):
+        total += x[first + j - 1] * (gradient[first + j - 1] - mean - size)
+        own = x[first + j] * (gradient[first + j] - mean - size)
+        slopes[at + j - 1] = sqrt(j / (j + 1.0)) * (total / j - own)
     return found
 
 
-# Matrices
+# Matrices: entry i, j of the factor is at i (i + 1) / 2 + j, a log where i is j.
 
 
 @kernel
-def _matrix_to_coordinates(x: Floats, first: int, size: int, u: Floats, at: int) -> bool:
-    """The entries of the factor of a matrix, row by row; whether there is one."""
-    matrix = np.empty((size, size))
+def _put_factor(x: Floats, first: int, size: int, u: Floats, at: int) -> None:
+    """The entries of the factor of a matrix, row by row; no numbers from where there is none."""
     for i in range(size):
-        for j in range(size):
-            matrix[i, j] = x[first + i * size + j]
-    if not factorised(matrix):
-        return False
-    place = at
-    for i in range(size):
+        row = at + i * (i + 1) // 2
         for j in range(i + 1):
-            u[place] = log_of(matrix[i, i]) if i == j else matrix[i, j]
-            place += 1
-    return True
+            other = at + j * (j + 1) // 2
+            left = x[first + i * size + j]
+            for k in range(j):
+                left -= u[row + k] * u[other + k]
+            if i > j:
+                u[row + j] = left / exp_of(u[other + j])
+            else:
+                u[row + i] = log(left) / 2 if left > 0.0 else nan
 
 
 @kernel
-def _factor(u: Floats, at: int, factor: Floats) -> None:
-    """The lower Cholesky factor at coordinates, on and below the diagonal."""
-    place = at
-    for i in range(len(factor)):
-        for j in range(i + 1):
-            factor[i, j] = exp_of(u[place]) if i == j else u[place]
-            place += 1
+def _put_matrix(u: Floats, at: int, x: Floats, first: int, size: int) -> None:
+    """The matrix that has a factor: the factor first, then in place of it the product."""
+    for i in range(size):
+        row = at + i * (i + 1) // 2
+        for j in range(i):
+            x[first + i * size + j] = u[row + j]
+        x[first + i * size + i] = exp_of(u[row + i])
+    for i in range(size - 1, -1, -1):
+        for j in range(i, -1, -1):
+            entry = 0.0
+            for k in range(j + 1):
+                entry += x[first + i * size + k] * x[first + j * size + k]
+            x[first + i * size + j] = entry
+            x[first + j * size + i] = entry
 
 
 @kernel
 def _slopes_of_matrix(
-    u: Floats, at: int, gradient: Floats, first: int, size: int, slopes: Floats
+    u: Floats, gradient: Floats, first: int, size: int, slopes: Floats, at: int
 ) -> float:
     """The slopes of a matrix; the log of the Jacobian.
 
-    Of ``S = L L'`` it is ``2**p`` times the product of ``L[i, i]**(p - i)``, counted from 0, once
-    more each ``L[i, i]`` by its log.
+    Of ``S = L L'`` it is ``2**p`` times the product of ``L[i, i]**(p - i)``, counted from 0, and of
+    each ``L[i, i]`` by its log once more. The slopes by ``L`` are ``(G + G') L``, the gradient being
+    ``G``.
     """
-    factor = np.empty((size, size))
-    _factor(u, at, factor)
-    found, place = size * log(2.0), at
-    for i in range(size):
-        for j in range(i + 1):
-            slope = 0.0
-            for k in range(j, size):
+    found = size * log(2.0)
+    for j in range(size):
+        own = at + j * (j + 1) // 2 + j
+        root = exp_of(u[own])
+        for i in range(j, size):
+            slope = (gradient[first + i * size + j] + gradient[first + j * size + i]) * root
+            for k in range(j + 1, size):
                 both = gradient[first + i * size + k] + gradient[first + k * size + i]
-                slope += both * factor[k, j]
-            slopes[place] = slope
-            place += 1
-        slopes[place - 1] = slopes[place - 1] * factor[i, i] + size - i + 1.0
-        found += (size - i + 1.0) * u[place - 1]
+                slope += both * u[at + k * (k + 1) // 2 + j]
+            slopes[at + i * (i + 1) // 2 + j] = slope
+        slopes[own] = slopes[own] * root + size - j + 1.0
+        found += (size - j + 1.0) * u[own]
     return found
