@@ -121,15 +121,16 @@ OF_NUMBERS = Target(
 )  # fmt: skip
 
 
-# Tied values: Dirichlet(A), Wishart(NU, the inverse of R), of which Bartlett's factor has chi
-# squared numbers on its diagonal if R is the identity.
+# Tied values: Dirichlet(A), Wishart(NU, the inverse of R): were R the identity, the diagonal of its
+# factor would be chi of NU and NU - 1 degrees of freedom (Bartlett). Coordinates are the logs of
+# that diagonal, and the entry below it by what is above.
 A, NU = np.array([0.8, 2.5, 4.0]), 5.0
 R = np.array([[1.0, -0.3], [-0.3, 0.6]])
 
 
 def factor(u):
-    """The Cholesky factor of a matrix, whose diagonal has logs as coordinates."""
-    return np.array([[np.exp(u[0]), 0.0], [u[1], np.exp(u[2])]])
+    """The Cholesky factor of a matrix."""
+    return np.array([[np.exp(u[0]), 0.0], [u[1] * np.exp(u[0]), np.exp(u[2])]])
 
 
 def shares(u):
@@ -146,7 +147,7 @@ def tied(u):
 def height_of_tied(u):
     """The log density of coordinates, up to a constant."""
     root, own = factor(u[2:]), u[[2, 4]]
-    wishart = NU * own[0] + (NU - 1) * own[1] - np.sum(R * (root @ root.T)) / 2
+    wishart = (NU + 1) * own[0] + (NU - 1) * own[1] - np.sum(R * (root @ root.T)) / 2
     return A @ np.log(shares(u[:2])) + wishart
 
 
@@ -154,8 +155,8 @@ def slopes_of_tied(u):
     """Its gradient."""
     root, of_logs = factor(u[2:]), helmert(3) @ (A - A.sum() * shares(u[:2]))
     of_root = -R @ root
-    own = NU + root[0, 0] * of_root[0, 0], of_root[1, 0], NU - 1 + root[1, 1] * of_root[1, 1]
-    return np.array([*of_logs, *own])
+    along = root[:, 0] @ of_root[:, 0], root[1, 1] * of_root[1, 1]
+    return np.array([*of_logs, NU + 1 + along[0], root[0, 0] * of_root[1, 0], NU - 1 + along[1]])
 
 
 def surface_of_tied(x):

@@ -69,7 +69,7 @@ BUGS = {
         unconstrained, "_slopes_of_shares", "found += log_of(x[first + i])", "found += 0.0", TIED
     ),
     "a Jacobian of factors alone": Bug(
-        unconstrained, "_slopes_of_matrix", "(size - j + 1.0) * u", "u", TIED
+        unconstrained, "_slopes_of_matrix", "found += 2.0 * (size - j)", "found += size - j", TIED
     ),
     "no half step before": Bug(hamiltonian, "gone", "step / 2", "step", [*TREES, *LENGTHS]),
     "no half step after": Bug(hamiltonian, "arrived", "step / 2", "0.0", [*TREES, *LENGTHS]),

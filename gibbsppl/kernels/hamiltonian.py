@@ -72,10 +72,10 @@ class NUTS(ByGradient):
     (``max_depth`` times at most); one of its points is drawn by their densities (M. D. Hoffman and
     A. Gelman, 2014, Journal of Machine Learning Research 15; M. Betancourt, 2017,
     arXiv:1701.02434). The gradient is derived from the model. Between bounds paths go along the
-    logarithm of the distance from a bound, or the logit; on a simplex along contrasts of the
-    logarithms of shares, of covariance matrices along their Cholesky factors. In warm-up alone the size of steps adapts
-    until points are accepted with the mean probability ``target_accept``, and the scales of
-    elements are learnt.
+    logarithm of the distance from a bound, or the logit; those of a simplex go along contrasts of
+    the logarithms of its shares, those of a positive definite matrix along regressions of each row
+    on those before. In warm-up alone the size of steps adapts until points are accepted with the
+    mean probability ``target_accept``, and the scales of these coordinates are learnt.
 
     >>> import gibbsppl as gp
     >>> with gp.Model(coords={"i": 4}, name="curve") as curve:
