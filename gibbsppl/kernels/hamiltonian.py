@@ -122,7 +122,8 @@ class HMC(ByGradient):
     Carlo). In units of the scales that are learnt in warm-up, a quarter of a turn around a normal
     density has the length pi / 2; each path is between half and one and a half times as long, at
     random, so that none comes back. The size of steps adapts in warm-up alone, until
-    ``target_accept`` of all paths are accepted.
+    ``target_accept`` of all paths are accepted. Values between bounds, simplexes and positive
+    definite matrices move along the coordinates that `NUTS` has.
 
     >>> print(HMC(), HMC(length=3.0), sep="; ")
     HMC of length 1.57; HMC of length 3
