@@ -130,6 +130,16 @@ def stale_surface(right):
     return wrong
 
 
+def no_jacobian(right):
+    """Slopes of coordinates that are right, without the log of the Jacobian."""
+
+    def wrong(*given):
+        right(*given)
+        return 0.0
+
+    return wrong
+
+
 def all_given_the_old(right):
     """Elements moved in turn, each given all others as they were before."""
     del right
@@ -690,6 +700,17 @@ ROWS = {
         bugs={
             "always accepted": Bug(f"{RUNTIME}.loops.trajectories.exp", instead(lambda _: 1.0)),
         },
+    ),
+    "no-U-turn paths of shares": Row(
+        shares, "x", "nuts", kernels={"x": gp.NUTS(max_depth=4)},
+        bugs={
+            "no Jacobian": Bug(f"{RUNTIME}.loops.unconstrained._slopes_of_shares", no_jacobian),
+            "a stale density": Bug(f"{RUNTIME}.nuts", stale_surface),
+        },
+    ),
+    "paths of a length of matrices": Row(
+        matrices, "x", "hmc", kernels={"x": gp.HMC()},
+        bugs={"no Jacobian": Bug(f"{RUNTIME}.loops.unconstrained._slopes_of_matrix", no_jacobian)},
     ),
     "swap": Row(
         gates, "gate", "swap", kernels={"gate": gp.Swap()},

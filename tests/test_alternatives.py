@@ -118,6 +118,23 @@ def plates(**settings):
     return gp.compile(model, **settings)
 
 
+def shares(**settings):
+    """Shares that no family owns."""
+    with gp.Model(name="shares", coords={"k": 3}) as model:
+        w = gp.Dirichlet("w", 2.0, dims="k")
+        gp.Normal("y", gp.exp(w).sum("k"), sigma=0.3, observed=4.2)
+    return gp.compile(model, **settings)
+
+
+def direction(**settings):
+    """A unit vector that no family owns."""
+    with gp.Model(name="direction", coords={"k": 3}) as model:
+        north = gp.Data("north", [1.0, 0.0, 0.0], dims="k")
+        v = gp.VonMisesFisher("v", mu=north, kappa=1.0, dims="k")
+        gp.Normal("y", gp.exp(v).sum("k"), sigma=1, observed=2.0)
+    return gp.compile(model, **settings)
+
+
 KINDS = [
     (curve, "power, half, bend together by NUTS", "one by one"),
     (process, "x one by one", "by elliptical slice and one by one"),
@@ -127,6 +144,7 @@ KINDS = [
     (partial(wide, rows=58), "beta by the precision matrix", "by rows of data"),
     (outliers, 'mu with "power of a sum"', 'without "power of a sum"'),
     (rates, "shape by adaptive rejection", "by slice"),
+    (shares, "w by slice", "together by NUTS"),
     (scores, "a, b proposed", "one by one"),
     (missing, "y drawn last", "drawn with all others"),
     (mixture, "share, mu not collapsed", "share collapsed"),
@@ -230,6 +248,12 @@ def test_a_setting_that_changes_nothing_or_is_refused_is_no_alternative(monkeypa
     costs = sampler.costs(alternatives=True)
     assert not {"mu alone", "mu no"} & {a.name for a in costs.alternatives}
     assert "not counted" not in str(sampler)
+
+
+def test_what_no_path_goes_through_is_not_told_as_moved_together():
+    assert "together by NUTS" in str(shares())
+    assert "by random walk" in str(direction())
+    assert "together" not in str(direction())
 
 
 def test_prints_are_equal_and_have_two_alternatives_at_most():

@@ -470,8 +470,8 @@ def test_wrong_settings_of_kernels_are_refused(make, message):
 
 
 def test_kernels_of_what_they_cannot_move_are_refused():
-    with pytest.raises(CompileError, match=r"^kernels\['w'\]: NUTS.* moves real values, with or"):
-        mixture(kernels={"w": gp.NUTS()})
+    with pytest.raises(CompileError, match=r"^kernels\['z'\]: NUTS.* moves real values, with or"):
+        mixture(kernels={"z": gp.NUTS()})
     with pytest.raises(CompileError, match=r"^kernels\['z'\]: adaptive rejection needs a log dens"):
         mixture(kernels={"z": gp.AdaptiveRejection()})
     with pytest.raises(CompileError, match=r"^kernels\['z'\]: z is drawn label by label with w in"):

@@ -5,15 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from enumerated_paths import Case, discrepancy
+from enumerated_paths import OF_TIED, Case, discrepancy
 
-from gibbsppl.runtime.loops import hamiltonian
+from gibbsppl.runtime.loops import hamiltonian, unconstrained
 from gibbsppl.runtime.loops import trajectories as paths
 
 SCALE = np.array([0.5, 1.5, 0.8, 0.3])
 # Depths of 2, of steps with which some paths turn, and some do not; a path of 4 points.
 TREES = [Case("nuts", 2, step, seed, SCALE) for step in (0.3, 0.6, 0.9) for seed in range(6)]
 LENGTHS = [Case("hmc", 1.5, 0.35, seed, SCALE) for seed in range(6)]
+TIED_SCALE = np.array([0.6, 0.9, 0.4, 1.1, 0.5])
+TIED = [
+    *(Case("nuts", 2, step, 7, TIED_SCALE, target=OF_TIED) for step in (0.2, 0.4)),
+    Case("hmc", 1.5, 0.35, 8, TIED_SCALE, target=OF_TIED),
+]
 REACH = {"nuts": 3, "hmc": 4}
 
 # Sums of at most a thousand products of probabilities, of points some steps apart.
@@ -24,7 +29,7 @@ def largest(cases):
     return max(discrepancy(case, REACH[case.kind]) for case in cases)
 
 
-@pytest.mark.parametrize("cases", [TREES, LENGTHS], ids=["nuts", "hmc"])
+@pytest.mark.parametrize("cases", [TREES, LENGTHS, TIED], ids=["nuts", "hmc", "tied"])
 def test_orbits_keep_their_density(cases):
     assert largest(cases) < ROUNDING
 
@@ -50,14 +55,21 @@ class Bug:
         assert self.right in source
         found = dict(vars(self.module))
         exec(source.replace(self.right, self.wrong), found)  # noqa: S102
-        for module in (hamiltonian, paths):
+        for module in (hamiltonian, paths, unconstrained):
             if hasattr(module, self.function):
                 monkeypatch.setattr(module, self.function, found[self.function])
 
 
 BUGS = {
     "no Jacobian": Bug(
-        hamiltonian, "put_slopes", "found += grown", "found += 0.0", [*TREES, *LENGTHS]
+        unconstrained, "slopes_by_coordinates", "grown[0] = found", "grown[0] = 0.0",
+        [*TREES, *LENGTHS, *TIED],
+    ),
+    "no Jacobian of shares": Bug(
+        unconstrained, "_slopes_of_shares", "found += log_of(x[first + i])", "found += 0.0", TIED
+    ),
+    "a Jacobian of factors alone": Bug(
+        unconstrained, "_slopes_of_matrix", "found += 2.0 * (size - j)", "found += size - j", TIED
     ),
     "no half step before": Bug(hamiltonian, "gone", "step / 2", "step", [*TREES, *LENGTHS]),
     "no half step after": Bug(hamiltonian, "arrived", "step / 2", "0.0", [*TREES, *LENGTHS]),

@@ -14,6 +14,7 @@ from gibbsppl.runtime.loops import hamiltonian
 from gibbsppl.runtime.loops import trajectories as paths
 from gibbsppl.runtime.moves import freeze
 from gibbsppl.runtime.trajectories import trajectory_of
+from gibbsppl.runtime.unconstrained import Unconstrained
 from tests.slopes_by_differences import moved_step, worst_slope
 
 COUNTS = [1, 0, 3, 4]
@@ -47,12 +48,23 @@ def partly_known():
     return "mu", "x"
 
 
-MODELS = {f.__name__: f for f in (bounded, chain, partly_known)}
+def tied():
+    """Two simplexes and a matrix, with a number that all of them are read with."""
+    a = gp.Gamma("a", 3, rate=1)
+    p = gp.Dirichlet("p", gp.Data("prior", [1.0, 2.0, 0.5, 3.0], dims="t"), dims=("g", "t"))
+    scale = gp.Data("scale", [[1.0, 0.4], [0.4, 1.5]], dims=("g", "g'"))
+    m = gp.Wishart("m", 4.0, V=a * scale, dims=("g", "g'"))
+    mean = a * p.sum("g") * gp.exp(-m.at("g", 0).at("g'", 1) / 4)
+    gp.Poisson("y", mean, dims="t", observed=COUNTS)
+    return "a", "p", "m"
+
+
+MODELS = {f.__name__: f for f in (bounded, chain, partly_known, tied)}
 KERNELS = {"nuts": gp.NUTS(max_depth=5), "hmc": gp.HMC()}
 
 
 def compiled(name, kernel):
-    with gp.Model(coords={"t": 4}) as model:
+    with gp.Model(coords={"g": 2, "t": 4}) as model:
         names = MODELS[name]()
     return gp.compile(model, kernels={names: KERNELS[kernel]}, rewrites=False)
 
@@ -116,7 +128,6 @@ def test_steps_can_be_gone_back():
     rng = np.random.default_rng(3)
     size, count = 3, 20
     rows, work = np.zeros((hamiltonian.ROWS, size)), np.zeros(paths.SIZE)
-    ends = np.full(size, -np.inf), np.full(size, np.inf)
     scale, tried = np.array([0.5, 1.0, 2.0]), np.zeros(size)
     rows[:3] = rng.standard_normal((3, size))
     slopes = lambda x: np.sin(3 * x) - x**3  # noqa: E731
@@ -126,8 +137,8 @@ def test_steps_can_be_gone_back():
     for way in (1.0, -1.0):
         work[hamiltonian.WAY] = way
         for _ in range(count):
-            hamiltonian.gone(work, *ends, scale, rows, tried)
-            hamiltonian.arrived(work, *ends, scale, slopes(tried), rows)
+            hamiltonian.gone(work, scale, rows, tried)
+            hamiltonian.arrived(work, scale, slopes(tried), rows)
 
     assert np.abs(rows[:2] - first).max() < 2 * count * 1e3 * np.finfo(float).eps
 
@@ -141,10 +152,10 @@ def test_adaptation_ends_with_warm_up():
     assert np.array_equal(draws["x"], again["x"])
     rng, state = np.random.default_rng(0), {}
     freeze(state)
-    joint = Joint({"x": drawn((4,), [((0, 4),)])}, [])
-    tuning = trajectory_of(state, "x", joint, 0.8)
+    space = Unconstrained(Joint({"x": drawn((4,), [((0, 4),)])}, []), {})
+    tuning = trajectory_of(state, "x", space, 0.8)
     before = tuning.learnt.copy()
-    trajectories.nuts(rng, {"x": np.array([1.0, 0.5, 3.0, 1.0])}, joint, surface, tuning, 3, BOUNDS)
+    trajectories.nuts(rng, {"x": np.array([1.0, 0.5, 3.0, 1.0])}, space, surface, tuning, 3, BOUNDS)
 
     assert np.array_equal(tuning.learnt, before)
 
@@ -238,12 +249,13 @@ def test_what_no_path_goes_through_is_refused():
         z = gp.Bernoulli("z", 0.3, dims="t")
         gp.Normal("y", z, sigma=1, dims="t", observed=COUNTS)
 
-    def shares():
-        p = gp.Dirichlet("p", 1, dims="t")
-        gp.Multinomial("y", 8, p, dims="t", observed=COUNTS)
+    def directions():
+        north = gp.Data("north", [1.0, 0.0, 0.0, 0.0], dims="t")
+        v = gp.VonMisesFisher("v", mu=north, kappa=1.0, dims="t")
+        gp.Normal("y", v, sigma=1, dims="t", observed=COUNTS)
 
     assert "moves real values" in refused({"z": gp.NUTS()}, labels)
-    assert "moves real values" in refused({"p": gp.HMC()}, shares)
+    assert "not values in unit vectors" in refused({"v": gp.HMC()}, directions)
     both = {("mu", "x"): gp.NUTS(), "x": gp.Slice()}
     assert "has a kernel already" in refused(both, MODELS["partly_known"])
     slices = {("mu", "x"): gp.Slice()}

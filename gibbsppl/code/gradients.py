@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.code.joint import joint_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.maintained import maintained_functions, with_maintained, writer_of
 from gibbsppl.code.module import Module
@@ -49,6 +50,16 @@ def bounds(module: Module, step: Any, name: str) -> str:
     body += ["return found"]
     doc = f"The bounds of {', '.join(array for array, *_ in step.ends)}."
     return module.function(name, doc, writer, body)
+
+
+def unconstrained_name(module: Module, step: Any) -> str:
+    """The name of the ``runtime.Unconstrained``: the elements moved, as coordinates."""
+    joint = joint_name(module, step)
+    tied = ", ".join(f'"{name}": "{kind}"' for name, kind in step.tied.items())
+    stem = "_".join(map(module.names.of, step.variables)) + "_unconstrained"
+    code = f'runtime.Unconstrained(c["{joint}"], {{{tied}}})'
+    told = "the elements moved, as coordinates without bounds"
+    return module.hoisted.add_last(("unconstrained", step.name), stem, code, told)
 
 
 def _returned(first: str, entries: Sequence[str]) -> list[str]:

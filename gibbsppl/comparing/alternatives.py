@@ -301,18 +301,18 @@ def _together(planned: Planned, steps: Iterable[DensityDraw]) -> Iterator[Candid
     key: Any = names if len(names) > 1 else names[0]
     if all(is_searched_for(s.conditional) for s in every):
         yield Candidate("proposed", planned.asking("blocks", {key: "proposed"}))
-    elif all(s.is_move for s in every):
-        kernel = NUTS()
+    elif all(s.is_move for s in every) and applies(planned, kernel := NUTS(), *every):
         yield Candidate(f"together by {kernel}", planned.asking("kernels", {key: kernel}))
 
 
-def applies(planned: Planned, kernel: Kernel, step: DensityDraw) -> bool:
-    """Whether a kernel may take the place of a step by the log density."""
-    graph = planned.schedule.graph_of(step)
-    if step.variables[0] not in planned.graph.variables:  # (of a part)
+def applies(planned: Planned, kernel: Kernel, *steps: DensityDraw) -> bool:
+    """Whether a kernel may take the place of a step by the log density, or of several at once."""
+    graph, first = planned.schedule.graph_of(steps[0]), steps[0].conditional
+    if any(s.variables[0] not in planned.graph.variables for s in steps):  # (of a part)
         return False
     elements = blocks_of(planned.settings["blocks"]).elements
-    asked = Asked(maker_of(graph), graph, step.conditional, planned.data, elements)
+    together = tuple(s.statement for s in steps) if kernel.takes_several else ()
+    asked = Asked(maker_of(graph), graph, first, planned.data, elements, together)
     try:
         kernel.step(asked)
     except CompileError:

@@ -65,6 +65,7 @@ def slopes_of(graph: Graph, statements: Sequence[Statement], data: Values) -> Sl
             return f"{factor.name}, which is integrated out, sees it"
         value = _density(graph, factor, statements, data)
         terms.append((factor.name, value, factor.over))
+    terms = [t for t in terms if t[1] != 0] or terms  # (of a uniform prior nothing is left)
     steps = {n: f"step of {n}" for n in arrays}
     try:
         found = in_reverse(graph, terms, arrays, data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Binder, Expr, Greatest, Least, Over, mentions
 from gibbsppl.algebra.notation import Notation, signed_sum, wrapped
 from gibbsppl.algebra.ranges import Range, bounded
-from gibbsppl.code.gradients import bounds, surface
-from gibbsppl.code.joint import joint_name
+from gibbsppl.algebra.supports import Kind as KindOfSupport
+from gibbsppl.code.gradients import bounds, surface, unconstrained_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.derive.contractions import Contribution, pull_back, pull_back_extreme
@@ -81,6 +81,11 @@ class GradientMove(TogetherStep):
         return self.conditional.statements
 
     @property
+    def tied(self) -> Mapping[str, KindOfSupport]:
+        """The kinds of the arrays of simplexes and of matrices, by name."""
+        return {s.target.array.name: s.support.kind for s in self.statements if s.support.is_tied}
+
+    @property
     def name(self) -> str:
         """The names of the arrays, unless the step has a name of its own."""
         return self.called or ", ".join(self.variables)
@@ -115,7 +120,7 @@ class GradientMove(TogetherStep):
 
     def lines(self, module: Module) -> list[str]:
         """The lines of a sweep that move along a path."""
-        own, given = f'c["{joint_name(module, self)}"]', module.functions[self.name]
+        own, given = f'c["{unconstrained_name(module, self)}"]', module.functions[self.name]
         known = f'runtime.trajectory_of(s, "{self.name}", {own}, {self.path.target!r})'
         ends = f", bounds={module.function_of(self, 'bounds')}(s, c)" if self.ends else ""
         return [
@@ -221,7 +226,7 @@ def _ends(
     A bound that moves with the elements is a term of the log density.
     """
     moved = {s.target.array.name for s in statements}
-    own = [s for s in statements if s.target.array.name == name]
+    own = [s for s in statements if s.target.array.name == name and not s.support.is_tied]
     sides: tuple[tuple[Side, type[Binder]], ...] = (("lower", Greatest), ("upper", Least))
     axes, found = graph.variables[name].dims, []
     for side, extreme in sides:

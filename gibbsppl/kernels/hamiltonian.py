@@ -10,8 +10,10 @@ from gibbsppl.arguments import check_between, methods_told, shown
 from gibbsppl.derive.gradients import slopes_of
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.gradient_move import Path, gradient_move
+from gibbsppl.model.density import event_dims
 from gibbsppl.model.graph import Statement
 from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 
@@ -50,11 +52,15 @@ class ByGradient(Kernel):
     def _check_support(self, asked: Asked, statement: Statement) -> None:
         """Raise an error for values that no path goes through."""
         support = statement.support
-        if support.is_discrete or support.is_tied:
+        if support.is_discrete or support.kind == "sphere":
             raise CompileError(
-                f"kernels[{asked.key!r}]: {self} moves real values, with or without bounds, not "
-                f"values in {support}; leave {statement.target.array.name} out of kernels=."
+                f"kernels[{asked.key!r}]: {self} moves real values, with or without bounds, "
+                f"simplexes and positive definite matrices, not values in {support}; leave "
+                f"{statement.target.array.name} out of kernels=."
             )
+        if support.is_tied:
+            made = Contributions(asked.graph)
+            made.check_event_is_last(statement, statement.family, event_dims(statement))
 
 
 @methods_told(CompileError)
@@ -66,9 +72,10 @@ class NUTS(ByGradient):
     (``max_depth`` times at most); one of its points is drawn by their densities (M. D. Hoffman and
     A. Gelman, 2014, Journal of Machine Learning Research 15; M. Betancourt, 2017,
     arXiv:1701.02434). The gradient is derived from the model. Between bounds paths go along the
-    logarithm of the distance from a bound, or the logit. In warm-up alone the size of steps adapts
-    until points are accepted with the mean probability ``target_accept``, and the scales of
-    elements are learnt.
+    logarithm of the distance from a bound, or the logit; those of a simplex go along contrasts of
+    the logarithms of its shares, those of a positive definite matrix along regressions of each row
+    on those before. In warm-up alone the size of steps adapts until points are accepted with the
+    mean probability ``target_accept``, and the scales of these coordinates are learnt.
 
     >>> import gibbsppl as gp
     >>> with gp.Model(coords={"i": 4}, name="curve") as curve:
@@ -115,7 +122,8 @@ class HMC(ByGradient):
     Carlo). In units of the scales that are learnt in warm-up, a quarter of a turn around a normal
     density has the length pi / 2; each path is between half and one and a half times as long, at
     random, so that none comes back. The size of steps adapts in warm-up alone, until
-    ``target_accept`` of all paths are accepted.
+    ``target_accept`` of all paths are accepted. Values between bounds, simplexes and positive
+    definite matrices move along the coordinates that `NUTS` has.
 
     >>> print(HMC(), HMC(length=3.0), sep="; ")
     HMC of length 1.57; HMC of length 3

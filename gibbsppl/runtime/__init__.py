@@ -16,8 +16,9 @@ All that a generated module calls is exported here. The rooms:
   matrices, `pencils`; `by_rows`, of few rows and many columns; `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks and those by
-  joint draws that are `corrected`, `walks`, `trajectories` by gradients, `swaps`, `over_relaxed`,
-  `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by one: `selections`
+  joint draws that are `corrected`, `walks`, `trajectories` by gradients (`unconstrained`), `swaps`,
+  `over_relaxed`, `user_kernels`, `mixtures` of these; of a part of an array, by colour, one by one:
+  `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`, rows `looked_up`; values that
   stand for arrays: `array_like`
 - `sizes` of dims from the data; what is known of `steps`
@@ -271,6 +272,7 @@ from gibbsppl.runtime.truncated import (
     truncated_uniform,
 )
 from gibbsppl.runtime.truncated_counts import truncated_poisson
+from gibbsppl.runtime.unconstrained import Unconstrained
 from gibbsppl.runtime.user_kernels import own_move, proposal_move
 from gibbsppl.runtime.walks import (
     Walk,
@@ -299,6 +301,7 @@ __all__ = [
     "Step",
     "SumOfRows",
     "Table",
+    "Unconstrained",
     "Walk",
     "Width",
     "abs",

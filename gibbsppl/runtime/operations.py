@@ -223,11 +223,13 @@ def _modal(of: Callable[..., Any]) -> Kernel:
 
 
 def _trajectory(now: Given, *_: Given) -> Any:
-    """Momenta are drawn once; at each point positions move, and ends are compared.
-
-    (Between bounds functions of each element come to this, about 80.)
-    """
+    """Momenta are drawn once; at each point positions move, and ends are compared."""
     return CALL + now.count * NORMAL + POINTS_OF_PATH * (POINT + now.count * 9)
+
+
+def _mapped(operations: float, place: int = 1) -> Kernel:
+    """A map of coordinates, of which an argument has one for each."""
+    return Kernel(lambda *given: CALL + given[place].count * operations)
 
 
 def _each(operations: float) -> Kernel:
@@ -274,6 +276,10 @@ KERNELS: Mapping[str, Kernel] = {
     "modal_sparse": _modal(_sparse),
     "nuts": Kernel(_trajectory, POINTS_OF_PATH),
     "hmc": Kernel(_trajectory, POINTS_OF_PATH),
+    "to_coordinates": _mapped(40),
+    "from_coordinates": _mapped(40),
+    "moved_from_coordinates": _mapped(40, place=2),
+    "slopes_by_coordinates": _mapped(60),
     "swap": Kernel(lambda now, *_: CALL + now.count * 4, 2),
     # of vectors and matrices
     "dirichlet": _each(66),

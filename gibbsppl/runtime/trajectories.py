@@ -3,12 +3,12 @@
 The moves are those of `gibbsppl.runtime.loops.trajectories`; here arrays become one vector, and the
 log density and its gradient are evaluated where a move asks for them.
 
->>> from gibbsppl.runtime.joint import drawn
->>> joint = Joint({"x": drawn((2,), [((0, 2),)])}, [])
+>>> from gibbsppl.runtime.joint import Joint, drawn
+>>> space = Unconstrained(Joint({"x": drawn((2,), [((0, 2),)])}, []), {})
 >>> surface = lambda a: (-(a["x"] ** 2).sum() / 2, {"x": -a["x"]})
 >>> rng, s, draws = np.random.default_rng(1), {"x": np.zeros(2)}, []
 >>> for _ in range(1000):
-...     s |= nuts(rng, s, joint, surface, trajectory_of(s, "x", joint, 0.8))
+...     s |= nuts(rng, s, space, surface, trajectory_of(s, "x", space, 0.8))
 ...     draws.append(s["x"])
 >>> bool(np.abs(np.std(draws, axis=0) - 1).max() < 0.1)
 True
@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.loops.hamiltonian import LEARNT, MOMENTS, ROWS
 from gibbsppl.runtime.loops.trajectories import (
     PARTS,
@@ -30,16 +29,16 @@ from gibbsppl.runtime.loops.trajectories import (
     nuts_next,
     trajectory_accept,
     trajectory_diverged,
+    trajectory_moved,
     trajectory_points,
     trajectory_start,
     trajectory_work,
 )
 from gibbsppl.runtime.types import Floats, Generator, Numbers, State, TunedState
+from gibbsppl.runtime.unconstrained import Bounds, Unconstrained
 
 # The log density of arrays by name, and its gradient by name.
 Surface = Callable[[Mapping[str, Any]], tuple[Any, Mapping[str, Any]]]
-# The bounds of arrays, lower and upper, by name; arrays without bounds are left out.
-Bounds = Mapping[str, tuple[Numbers, Numbers]]
 
 
 @dataclass(slots=True)
@@ -47,7 +46,7 @@ class Trajectory:
     """The tuning of paths, learnt in warm-up, and counts of moves since `taken` was last called.
 
     ``learnt`` and ``moments`` are rows of `gibbsppl.runtime.loops.hamiltonian`, ``scale`` the
-    scales of positions.
+    scales of coordinates.
     """
 
     learnt: Floats
@@ -75,11 +74,11 @@ class Trajectory:
         return found
 
 
-def trajectory_of(s: TunedState, name: str, joint: Joint, target: float) -> Trajectory:
+def trajectory_of(s: TunedState, name: str, space: Unconstrained, target: float) -> Trajectory:
     """The tuning of the paths of a step, kept in the state under ``"~name"``."""
     key = "~" + name
     if key not in s:
-        zeros = np.zeros(LEARNT), np.ones(joint.size), np.zeros((MOMENTS, joint.size))
+        zeros = np.zeros(LEARNT), np.ones(space.size), np.zeros((MOMENTS, space.size))
         s[key] = Trajectory(*zeros, target, adapting="~" not in s)
     found: Trajectory = s[key]
     return found
@@ -89,7 +88,7 @@ def trajectory_of(s: TunedState, name: str, joint: Joint, target: float) -> Traj
 def nuts(
     rng: Generator,
     s: State,
-    joint: Joint,
+    space: Unconstrained,
     surface: Surface,
     trajectory: Trajectory,
     depth: int = 10,
@@ -97,27 +96,27 @@ def nuts(
 ) -> dict[str, Numbers]:
     """The arrays after a no-U-turn move; the path doubles ``depth`` times at most."""
     rows = PARTS + 2 * depth
-    return _moved(rng, s, joint, surface, trajectory, nuts_next, depth, rows, bounds)
+    return _moved(rng, s, space, surface, trajectory, nuts_next, depth, rows, bounds)
 
 
 @np.errstate(all="ignore")
 def hmc(
     rng: Generator,
     s: State,
-    joint: Joint,
+    space: Unconstrained,
     surface: Surface,
     trajectory: Trajectory,
     length: float,
     bounds: Bounds | None = None,
 ) -> dict[str, Numbers]:
     """The arrays after a move along a path of a length."""
-    return _moved(rng, s, joint, surface, trajectory, hmc_next, length, ROWS, bounds)
+    return _moved(rng, s, space, surface, trajectory, hmc_next, length, ROWS, bounds)
 
 
 def _moved(  # noqa: PLR0913, PLR0917
     rng: Generator,
     s: State,
-    joint: Joint,
+    space: Unconstrained,
     surface: Surface,
     t: Trajectory,
     following: Callable[..., bool],
@@ -126,19 +125,25 @@ def _moved(  # noqa: PLR0913, PLR0917
     bounds: Bounds | None,
 ) -> dict[str, Numbers]:
     """The arrays after a move, the log density and its gradient evaluated where it asks."""
-    own: Bounds = dict.fromkeys(joint.arrays, (-np.inf, np.inf)) | dict(bounds or {})
-    lower, upper = (joint.flat({n: ends[k] for n, ends in own.items()}) for k in (0, 1))
-    now, tried, gradient = joint.flat(s), np.empty(joint.size), np.empty(joint.size)
-    work, rows = trajectory_work(), np.zeros((count, joint.size))
-    learnt = (float(t.adapting), float(extent), t.learnt, t.scale, t.moments)
+    joint, coordinates = space.joint, space.between(bounds)
+    before = joint.flat(s)
+    now = before if coordinates is None else coordinates.of(before)
+    tried, slopes, work = np.empty(space.size), np.empty(space.size), trajectory_work()
+    rows = np.zeros((count, space.size))
+    known = (t.target, float(t.adapting), float(extent), t.learnt, t.scale, t.moments)
     trajectory_start(work)
-    while following(
-        rng, work, now, lower, upper, t.target, *learnt, gradient, rows, tried
-    ):
-        work[1], slopes = surface(joint.placed(s, tried))
-        joint.flat(slopes, gradient)
+    while following(rng, work, now, *known, slopes, rows, tried):
+        if coordinates is None:
+            work[1], found = surface(joint.placed(s, tried))
+            joint.flat(found, slopes)
+        else:
+            x = coordinates.values(tried)
+            height, found = surface(joint.placed(s, x))
+            work[1] = height + coordinates.put_slopes(tried, x, joint.flat(found), slopes)
     t.accepted += trajectory_accept(work)
     t.proposed += 1
     t.points += trajectory_points(work)
     t.diverged += trajectory_diverged(work)
-    return joint.placed(s, tried)
+    if not trajectory_moved(work):
+        return joint.placed(s, before)
+    return joint.placed(s, tried if coordinates is None else coordinates.values(tried))

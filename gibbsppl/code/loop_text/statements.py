@@ -59,7 +59,10 @@ PROTOCOLS: Mapping[str, Protocol] = {
             "trajectory_work",
             "trajectory_start",
             f"{name}_next",
-            told=("trajectory_accept", "trajectory_points", "trajectory_diverged"),
+            told=(
+                *("trajectory_accept", "trajectory_points", "trajectory_diverged"),
+                "trajectory_moved",
+            ),
             of_vectors=True,
         )
         for name in ("nuts", "hmc")

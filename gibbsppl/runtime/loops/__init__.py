@@ -7,8 +7,8 @@
 - by log densities, which the caller evaluates: `concave` (`concave_four`, `concave_points`,
   `concave_search`, `concave_hull`), `slices` (along lines of `tied` entries), `walks`,
   `vector_walks`, `swaps`, `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`,
-  `spreads`), `trajectories` by gradients, of `hamiltonian` steps; decisions about `corrected`
-  joint draws
+  `spreads`), `trajectories` by gradients, of `hamiltonian` steps between `unconstrained`
+  coordinates; decisions about `corrected` joint draws
 - `markers` of quantiles of what is not kept
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
   `passage`, `stirling`, `log_chi` and `normalisers`; `elementary` ones; `copies` of vectors

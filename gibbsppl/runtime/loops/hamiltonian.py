@@ -1,10 +1,10 @@
 """Steps of Hamiltonian dynamics of a vector, and what is learnt of their size and shape in warm-up.
 
-A point is a position on the line without bounds that bounds are mapped to, its momentum, and the
-slope of the log density there: rows of one array. A step is half of one of the momentum, one of the
-position, and another half (R. M. Neal, 2011, "MCMC using Hamiltonian dynamics"): it can be gone
-back, and leaves volumes as they are, whatever the slopes are, so that a wrong slope makes moves
-worse, and never wrong.
+A point is a position, of coordinates without bounds (`gibbsppl.runtime.loops.unconstrained`), its
+momentum, and the slopes of the log density there: rows of one array. A step is half of one of the
+momentum, one of the position, and another half (R. M. Neal, 2011, "MCMC using Hamiltonian
+dynamics"): it can be gone back, and leaves volumes as they are, whatever the slopes are, so that a
+wrong slope makes moves worse, and never wrong.
 
 Step sizes are learnt by dual averaging (M. D. Hoffman and A. Gelman, 2014, Journal of Machine
 Learning Research 15), scales of positions in windows that double, as in Stan: from the spread of
@@ -14,25 +14,24 @@ positions, and of slopes, whose product is one where a scale is right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, inf, isfinite, isinf, log, sqrt, tanh
+from math import exp, inf, isfinite, isinf, log, sqrt
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import kernel
 from .elementary import exp_of
-from .walks import from_line, log_slope, to_line
 
 APART: Mapping[str, str] = {}
 
-# Numbers of a move: the log density asked for; that on the line at the point that was arrived at,
-# less the kinetic energy; the same where the move began; whether there are bounds.
-FOUND, ENERGY, START, BOUNDED = 1, 2, 3, 4
+# Numbers of a move: the log density asked for; that at the point that was arrived at, less the
+# kinetic energy; the same where the move began.
+FOUND, ENERGY, START = 1, 2, 3
 # The mean probability of accepting what was looked at, of so many points; whether the path
 # diverged; what comes next; the direction of time, and the size of a step; whether it moved.
-ACCEPT, POINTS, DIVERGED, STAGE, WAY, SIZE_OF_STEP, MOVED = 5, 6, 7, 8, 9, 10, 11
+ACCEPT, POINTS, DIVERGED, STAGE, WAY, SIZE_OF_STEP, MOVED = 4, 5, 6, 7, 8, 9, 10
 # The first of the numbers of each kind of move.
-MORE = 12
+MORE = 11
 
 # Rows: where a path is, its momentum, its slopes; where it began; what is drawn, and its slopes.
 Q, P, G, Q_START, G_START, Q_DRAWN, G_DRAWN = 0, 1, 2, 3, 4, 5, 6
@@ -51,7 +50,7 @@ LOG_STEP, AVERAGE, ERROR, COUNT, CENTRE, READY, SEEKS = 0, 1, 2, 3, 4, 5, 6
 INSIDE, LENGTH = 7, 8
 LEARNT = 9
 
-# Rows of what is learnt of each element: sums of positions (the mean, and squares about it), of
+# Rows of what is learnt of each coordinate: sums of positions (the mean, and squares about it), of
 # squares of slopes.
 MEAN, SPREAD, SLOPES = 0, 1, 2
 MOMENTS = 3
@@ -79,21 +78,20 @@ def step_now(learnt: Floats, adapting: float) -> float:
 
 
 @kernel
-def begun(
-    work: Floats, lower: Floats, upper: Floats, now: Floats, gradient: Floats, rows: Floats
-) -> bool:
+def begun(work: Floats, now: Floats, gradient: Floats, rows: Floats) -> bool:
     """Note the point at which a move begins, whose log density has been found.
 
-    Whether a path can begin there: next to a bound slopes may be too large for a number.
+    Whether a path can begin there: not at a bound, and next to one slopes may be too large for a
+    number.
     """
-    if not (work[FOUND] > -inf and work[FOUND] < inf):
-        raise RunError(NO_DENSITY)
-    work[BOUNDED] = 0.0
+    is_at_end = False
     for i in range(len(now)):
-        if not (isinf(lower[i]) and isinf(upper[i])):
-            work[BOUNDED] = 1.0
-        rows[Q, i] = to_line(now[i], lower[i], upper[i])
-    can_begin = put_slopes(work, lower, upper, gradient, rows)
+        is_at_end = is_at_end or isinf(now[i])
+    if not is_at_end and not (work[FOUND] > -inf and work[FOUND] < inf):
+        raise RunError(NO_DENSITY)
+    for i in range(len(now)):
+        rows[Q, i] = now[i]
+    can_begin = put_slopes(work, gradient, rows) and not is_at_end
     for i in range(len(now)):
         rows[Q_START, i] = rows[Q, i]
         rows[G_START, i] = rows[G, i]
@@ -104,29 +102,17 @@ def begun(
     work[DIVERGED] = 0.0
     work[ACCEPT] = 0.0
     work[POINTS] = 0.0
-    return can_begin and work[ENERGY] > -inf and work[ENERGY] < inf
+    return can_begin
 
 
 @kernel
-def put_slopes(
-    work: Floats, lower: Floats, upper: Floats, gradient: Floats, rows: Floats
-) -> bool:
-    """Note the log density on the line, with its slopes; whether these are numbers."""
-    found, is_finite = work[FOUND], True
+def put_slopes(work: Floats, gradient: Floats, rows: Floats) -> bool:
+    """Note the log density with its slopes; whether these are numbers."""
+    is_finite = True
     for i in range(len(gradient)):
-        slope = gradient[i]
-        if work[BOUNDED] != 0:
-            u = rows[Q, i]
-            grown = log_slope(u, lower[i], upper[i])
-            found += grown
-            slope *= exp_of(grown)
-            if isinf(lower[i]):
-                slope += 0.0 if isinf(upper[i]) else -1.0
-            else:
-                slope += 1.0 if isinf(upper[i]) else -tanh(u / 2)
-        rows[G, i] = slope
-        is_finite = is_finite and isfinite(slope)
-    work[ENERGY] = found
+        rows[G, i] = gradient[i]
+        is_finite = is_finite and isfinite(gradient[i])
+    work[ENERGY] = work[FOUND]
     return is_finite
 
 
@@ -142,26 +128,22 @@ def pushed(rng: Generator, scale: Floats, rows: Floats) -> float:
 
 
 @kernel
-def gone(
-    work: Floats, lower: Floats, upper: Floats, scale: Floats, rows: Floats, tried: Floats
-) -> None:
+def gone(work: Floats, scale: Floats, rows: Floats, tried: Floats) -> None:
     """The first half of a step: where it leads to is asked for."""
     step = work[WAY] * work[SIZE_OF_STEP]
     for i in range(len(tried)):
         rows[P, i] += step / 2 * rows[G, i]
         rows[Q, i] += step * scale[i] * rows[P, i]
-        tried[i] = from_line(rows[Q, i], lower[i], upper[i])
+        tried[i] = rows[Q, i]
 
 
 @kernel
-def arrived(
-    work: Floats, lower: Floats, upper: Floats, scale: Floats, gradient: Floats, rows: Floats
-) -> float:
+def arrived(work: Floats, scale: Floats, gradient: Floats, rows: Floats) -> float:
     """The second half of a step; by how much the log of the joint density has changed.
 
     Minus infinity where a number is lost.
     """
-    if not put_slopes(work, lower, upper, gradient, rows):
+    if not put_slopes(work, gradient, rows):
         return -inf
     step, kinetic = work[WAY] * work[SIZE_OF_STEP], 0.0
     for i in range(len(gradient)):

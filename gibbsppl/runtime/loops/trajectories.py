@@ -1,6 +1,7 @@
 """Moves of a vector along paths of Hamiltonian dynamics: no-U-turn paths, and those of a length.
 
-The caller evaluates the log density and its gradient where it is asked to::
+The vector is one of coordinates without bounds, of which the caller evaluates the log density and
+its gradient where it is asked to::
 
     work = trajectory_work()
     trajectory_start(work)
@@ -60,7 +61,6 @@ from .hamiltonian import (
     sought_on,
     step_now,
 )
-from .walks import from_line
 
 APART: Mapping[str, str] = {}
 
@@ -113,12 +113,16 @@ def trajectory_diverged(work: Floats) -> float:
 
 
 @kernel
+def trajectory_moved(work: Floats) -> float:
+    """1.0 if the vector is another after the last path, else 0.0."""
+    return float(work[MOVED])
+
+
+@kernel
 def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
     rng: Generator,
     work: Floats,
     now: Floats,
-    lower: Floats,
-    upper: Floats,
     target: float,
     adapting: float,
     depth: float,
@@ -134,16 +138,15 @@ def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
     ``depth`` is how often a path doubles at most.
     """
     if work[STAGE] != ON_PATH:
-        if _is_asked_first(rng, work, now, lower, upper, adapting, learnt, scale, gradient, rows,
-                           tried):  # fmt: skip
+        if _is_asked_first(rng, work, now, adapting, learnt, scale, gradient, rows, tried):
             return True
         if work[STAGE] == STUCK:
             return False
         _rooted(rng, work, scale, rows)
         _doubled(rng, work, rows)
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, scale, rows, tried)
         return True
-    change = arrived(work, lower, upper, scale, gradient, rows)
+    change = arrived(work, scale, gradient, rows)
     counted(work, change)
     is_over = True
     if change < -LARGEST_ERROR:
@@ -158,11 +161,11 @@ def nuts_next(  # noqa: PLR0913, PLR0917  (what is known of the move)
             if not is_over:
                 _doubled(rng, work, rows)
     if is_over:
-        _ended(work, now, lower, upper, rows, tried)
+        _ended(work, now, rows, tried)
         if adapting != 0:
             learnt_from(work, learnt, target, scale, moments, rows)
         return False
-    gone(work, lower, upper, scale, rows, tried)
+    gone(work, scale, rows, tried)
     return True
 
 
@@ -171,8 +174,6 @@ def hmc_next(  # noqa: PLR0913, PLR0917
     rng: Generator,
     work: Floats,
     now: Floats,
-    lower: Floats,
-    upper: Floats,
     target: float,
     adapting: float,
     length: float,
@@ -185,8 +186,7 @@ def hmc_next(  # noqa: PLR0913, PLR0917
 ) -> bool:
     """The same along a path of a ``length``, times a random number between a half and 3/2."""
     if work[STAGE] != ON_PATH:
-        if _is_asked_first(rng, work, now, lower, upper, adapting, learnt, scale, gradient, rows,
-                           tried):  # fmt: skip
+        if _is_asked_first(rng, work, now, adapting, learnt, scale, gradient, rows, tried):
             return True
         if work[STAGE] == STUCK:
             return False
@@ -195,20 +195,20 @@ def hmc_next(  # noqa: PLR0913, PLR0917
         work[LEAVES] = max(1.0, float(points))
         work[LEAF] = 0.0
         work[WAY] = 1.0
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, scale, rows, tried)
         return True
-    change = arrived(work, lower, upper, scale, gradient, rows)
+    change = arrived(work, scale, gradient, rows)
     work[LEAF] += 1.0
     work[POINTS] += 1.0
     is_lost = change < -LARGEST_ERROR
     if not is_lost and work[LEAF] < work[LEAVES]:
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, scale, rows, tried)
         return True
     work[DIVERGED] = 1.0 if is_lost else 0.0
     work[ACCEPT] = exp(min(change, 0.0))
     if rng.random() < work[ACCEPT]:
         chosen(rows, work)
-    _ended(work, now, lower, upper, rows, tried)
+    _ended(work, now, rows, tried)
     if adapting != 0:
         learnt_from(work, learnt, target, scale, moments, rows)
     return False
@@ -219,8 +219,6 @@ def _is_asked_first(  # noqa: PLR0913, PLR0917
     rng: Generator,
     work: Floats,
     now: Floats,
-    lower: Floats,
-    upper: Floats,
     adapting: float,
     learnt: Floats,
     scale: Floats,
@@ -237,14 +235,14 @@ def _is_asked_first(  # noqa: PLR0913, PLR0917
         copied(now, tried)
         return True
     if work[STAGE] == CURRENT:
-        if not begun(work, lower, upper, now, gradient, rows):
+        if not begun(work, now, gradient, rows):
             work[STAGE] = STUCK
             work[DIVERGED] = 1.0
             copied(now, tried)
             return False
         seeks = is_sought(learnt, adapting)
     else:
-        change = arrived(work, lower, upper, scale, gradient, rows)
+        change = arrived(work, scale, gradient, rows)
         work[START] = work[MORE]  # (without the momentum of the step)
         restarted(rows)
         seeks = sought_on(learnt, change)
@@ -254,7 +252,7 @@ def _is_asked_first(  # noqa: PLR0913, PLR0917
         work[START] -= pushed(rng, scale, rows)
         work[WAY] = 1.0
         work[STAGE] = SOUGHT
-        gone(work, lower, upper, scale, rows, tried)
+        gone(work, scale, rows, tried)
         return True
     work[STAGE] = ON_PATH
     return False
@@ -358,15 +356,13 @@ def _joined(rng: Generator, work: Floats, rows: Floats) -> None:
 
 
 @kernel
-def _ended(
-    work: Floats, now: Floats, lower: Floats, upper: Floats, rows: Floats, tried: Floats
-) -> None:
+def _ended(work: Floats, now: Floats, rows: Floats, tried: Floats) -> None:
     """Put the vector after the move where it is looked for."""
     if work[MOVED] == 0:
         copied(now, tried)
         return
     for i in range(len(tried)):
-        tried[i] = from_line(rows[Q_DRAWN, i], lower[i], upper[i])
+        tried[i] = rows[Q_DRAWN, i]
 
 
 @kernel
