@@ -543,7 +543,8 @@ def test_a_location_is_drawn_once_more_where_that_pays_more_than_proposals(monke
     (choice,) = (c for c in sampler.schedule.choices if c.variables == ("level",))
 
     assert (choice.made.what, moves(sampler)) == ("interwoven", [])
-    assert {v for i in sampler.schedule.interwoven.values() for v in i.variables} == {"level", "tau"}
+    own = {v for i in sampler.schedule.interwoven.values() for v in i.variables}
+    assert own == {"level", "tau"}
     (other,) = choice.others
     assert other.what == "also proposed, effect moving along"
     asked = gp.compile(model, **other.settings)
