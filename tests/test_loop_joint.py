@@ -13,7 +13,7 @@ from gibbsppl.runtime.factors import sparse_of
 from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.joint_tables import pencil_tables, tables_of
 from gibbsppl.runtime.loops import joint as kernels
-from gibbsppl.runtime.loops import normal_parts
+from gibbsppl.runtime.loops import pencils as of_pencils
 from gibbsppl.runtime.loops import sparse as sparse_kernels
 from gibbsppl.runtime.pencils import Pencil
 
@@ -265,14 +265,14 @@ def test_draws_of_pencils_equal_those_of_whole_arrays(case):
     linear = {n: np.random.default_rng(6).standard_normal(s) for n, s in joint.shapes.items()}
     ours, theirs = np.random.default_rng(7), np.random.default_rng(7)
     out = np.empty(joint.size)
-    kernels.pencil(ours, joint.flat(linear), np.array(scales), *pencil_tables(pencil), out)
+    of_pencils.pencil(ours, joint.flat(linear), np.array(scales), *pencil_tables(pencil), out)
     expected = joint.flat(pencil.draw(theirs, {}, (linear, list(scales))))
     np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-11)
     assert ours.random() == theirs.random()
 
     mean, noise = np.empty(joint.size), np.empty(joint.size)
     again, given = np.random.default_rng(7), (joint.flat(linear), np.array(scales))
-    normal_parts.pencil_apart(again, *given, *pencil_tables(pencil), mean, noise)
+    of_pencils.pencil_apart(again, *given, *pencil_tables(pencil), mean, noise)
     np.testing.assert_allclose(mean + noise, out, rtol=1e-9, atol=1e-11)
     known = pencil.normal(np.random.default_rng(7), {}, (linear, list(scales)))
     np.testing.assert_allclose((mean, noise), known, rtol=1e-9, atol=1e-11)
@@ -288,7 +288,7 @@ def test_pencils_without_rows_are_an_error():
     joint = Joint({"x": whole(2)}, [("x", (0,), "x", (1,))])
     pencil = Pencil(joint, [({"x": 0.5}, [0.0]), ({"x": 0.5}, [1.0])])
     with pytest.raises(ValueError, match="not positive definite"):
-        kernels.pencil(
+        of_pencils.pencil(
             np.random.default_rng(1),
             np.zeros(2),
             np.array([1.0, -1.0]),
@@ -315,7 +315,7 @@ def test_compiled_draws_equal_plain_ones(monkeypatch):
             np.testing.assert_array_equal(plain, other)
     for _, joint, fixed, scales in pencils():
         found = np.empty((2, joint.size))
-        for out, m in zip(found, (kernels, compiled), strict=True):
+        for out, m in zip(found, (of_pencils, Called("pencils")), strict=True):
             linear = np.linspace(-1.0, 1.0, joint.size)
             tables = pencil_tables(Pencil(joint, fixed))
             m.pencil(np.random.default_rng(9), linear, np.array(scales), *tables, out)

@@ -1,9 +1,9 @@
 """Kernels of loops: one draw each, in the part of Python that Numba compiles.
 
 - `draws` from families, `truncated` ones, by `rejection` (`falls`, `powers`), `polya_gamma`,
-  `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws (also `sparse`, `by_rows`,
-  and their `averages`), `labels`, label `chains`, labels by `blocks`, many labels by `buckets`,
-  labels and counts by `weights`; the `units` of a scan, and parts of a mixture
+  `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws (also `sparse`, `pencils`,
+  `by_rows`, and their `averages`), `labels`, label `chains`, labels by `blocks`, many labels by
+  `buckets`, labels and counts by `weights`; the `units` of a scan, and parts of a mixture
 - by log densities, which the caller evaluates: `concave` (`concave_four`, `concave_points`,
   `concave_search`, `concave_hull`), `slices` (along lines of `tied` entries), `walks`,
   `vector_walks`, `swaps`, `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`,

@@ -12,16 +12,7 @@ import numpy as np
 from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
-from .joint import (
-    arranged,
-    definite,
-    factors_of,
-    placed,
-    scaled_diagonals,
-    solve_band,
-    solve_blocks,
-    solve_scaled,
-)
+from .joint import arranged, definite, placed, solve_band, solve_blocks
 
 APART: Mapping[str, str] = {}
 
@@ -66,28 +57,4 @@ def joint_band_apart(  # noqa: PLR0913, PLR0917
     placed(away, order, noise)
     z[:] = 0.0
     solve_band(filled, width, border, x, z)
-    placed(x, order, mean)
-
-
-@kernel
-def pencil_apart(  # noqa: PLR0913, PLR0917
-    rng: Generator,
-    linear: Floats,
-    scales: Floats,
-    matrices: Floats,
-    rows: Floats,
-    diagonals: Floats,
-    order: Ints,
-    mean: Floats,
-    noise: Floats,
-) -> None:
-    """The mean of elements whose precision is a sum of scaled matrices, and a draw less it."""
-    x, z = arranged(rng, linear, order)
-    diagonal = scaled_diagonals(scales, diagonals)
-    factors = factors_of(scales, matrices, diagonal)
-    away = np.zeros(len(order))
-    solve_scaled(rows, diagonal, factors, away, z)
-    placed(away, order, noise)
-    z[:] = 0.0
-    solve_scaled(rows, diagonal, factors, x, z)
     placed(x, order, mean)
