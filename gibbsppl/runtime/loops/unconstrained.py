@@ -14,7 +14,9 @@ coordinates, and the slopes of a log density by coordinates, of which those by v
   matrix they are coefficients of regressions on what earlier rows leave unexplained, and the logs
   of sds given these (moving average Cholesky factors: W. Zhang and C. Leng, 2012, Biometrika 99).
   Given the data they are next to independent, where entries of the factor ``C D**(1/2)`` are tied
-  to its diagonal: of matrices of high correlations paths had 20 times as many effective draws.
+  to its diagonal: with them covariance matrices of 2 to 5 rows had 1.3 to 3 times as many effective
+  draws per point of a path as with these, 3 to 20 times where correlations were high, and precision
+  matrices 0.5 to 1.8 times.
 """
 
 from __future__ import annotations
