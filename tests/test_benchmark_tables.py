@@ -178,6 +178,13 @@ def test_sides_that_differ_by_two_have_a_ratio_near_two(monkeypatch):
     assert row.told == ("mu Normal eta = (y, -0.505)",)
 
 
+def test_notes_of_a_schedule_are_no_steps():
+    notes = "  not counted: mu by slice\n  (costs of other ways to draw: here)\n  added z\n"
+    steps = "  mu  Normal\n      eta = (mu, 1)\n"
+    found = [x for x in (notes + steps).splitlines() if sides.STEP.match(x)]
+    assert found == ["  mu  Normal"]
+
+
 def test_a_process_that_takes_too_long_is_ended():
     forever = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     environments.allow(forever, 0.5)

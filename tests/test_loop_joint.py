@@ -320,3 +320,75 @@ def test_compiled_draws_equal_plain_ones(monkeypatch):
             tables = pencil_tables(Pencil(joint, fixed))
             m.pencil(np.random.default_rng(9), linear, np.array(scales), *tables, out)
         np.testing.assert_allclose(*found, rtol=1e-12)
+
+
+# ---- blocks and bands of all sizes beside a border --------------------------------------------
+
+
+def of_parts(inside, border, rng):
+    """A precision whose inside has a pattern, with its stored parts beside a border."""
+    size = len(inside)
+    full = np.zeros((size + border, size + border))
+    full[:size, :size] = inside
+    full[size:, :size] = rng.standard_normal((border, size))
+    full[size:, size:] = np.eye(border)
+    full += np.tril(full, -1).T
+    # (rows that outweigh what is beside the diagonal: such a matrix is positive definite)
+    full[np.diag_indices(size + border)] = 1.0 + np.abs(full - np.diag(np.diag(full))).sum(axis=1)
+    return full
+
+
+def exactly(full, x, z):
+    lower = np.linalg.cholesky(full)
+    return np.linalg.solve(lower.T, np.linalg.solve(lower, x) + z)
+
+
+def rounding(full):
+    """The error that solutions with a matrix may have, as a share: its condition, for each row."""
+    return len(full) * np.linalg.cond(full) * np.finfo(float).eps
+
+
+@pytest.mark.parametrize("border", [0, 1, 2, 3])
+@pytest.mark.parametrize(("counts", "orders"), [
+    ([5], [1]), ([4], [2]), ([3], [3]), ([3, 2, 2], [1, 2, 3]), ([2, 2], [2, 1]),
+])  # fmt: skip
+def test_blocks_are_solved_as_the_whole_matrix(counts, orders, border):
+    rng = np.random.default_rng(1)
+    sizes = np.repeat(orders, counts)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    inside = np.tril(rng.standard_normal((len(owner), len(owner))))
+    full = of_parts(np.where(owner[:, None] == owner, inside, 0.0), border, rng)
+    size, (x, z) = len(owner), rng.standard_normal((2, len(full)))
+    blocks = [full[np.ix_(owner == b, owner == b)].ravel() for b in range(len(sizes))]
+    stored = np.concatenate([*blocks, full[:size, size:].ravel(), full[size:, size:].ravel()])
+    found = x.copy()
+
+    assert kernels.solve_blocks(stored, np.array(counts), np.array(orders), border, found, z.copy())
+    np.testing.assert_allclose(found, exactly(full, x, z), rtol=0, atol=rounding(full))
+
+
+@pytest.mark.parametrize("border", [0, 1, 2, 3])
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_bands_are_solved_as_the_whole_matrix(width, border):
+    rng, size = np.random.default_rng(2), 9
+    inside = np.tril(rng.standard_normal((size, size)))
+    full = of_parts(np.triu(inside, -width), border, rng)
+    x, z = rng.standard_normal((2, len(full)))
+    band = np.zeros((size, width + 1))
+    for d in range(width + 1):
+        band[: size - d, d] = np.diag(full[:size, :size], -d)
+    parts = band.ravel(), full[:size, size:].ravel(), full[size:, size:].ravel()
+    found = x.copy()
+
+    assert kernels.solve_band(np.concatenate(parts), width, border, found, z.copy())
+    np.testing.assert_allclose(found, exactly(full, x, z), rtol=0, atol=rounding(full))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_blocks_that_are_not_positive_definite_are_seen(order):
+    """Planted: the last entry of the last block is nought."""
+    stored = np.tile(np.eye(order).ravel(), 4)
+    x, z = np.zeros((2, 4 * order))
+    assert kernels.solve_blocks(stored.copy(), np.array([4]), np.array([order]), 0, x, z)
+    stored[-1] = 0.0
+    assert not kernels.solve_blocks(stored, np.array([4]), np.array([order]), 0, x, z)

@@ -30,8 +30,8 @@ CHAINS = 4
 MOST = 600
 # Seeds of turns are so far apart that no two chains have the same one.
 APART = 1000
-# A line of a schedule that begins a step: those that go on stand further in.
-STEP = re.compile(r"  \S")
+# A line of a schedule that begins a step: those that go on stand further in, and some are notes.
+STEP = re.compile(r"  (?!not counted: |\(costs of |fallback: |added )\S")
 
 
 def by_cpu_clock():
