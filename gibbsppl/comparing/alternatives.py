@@ -301,7 +301,7 @@ def _together(planned: Planned, steps: Iterable[DensityDraw]) -> Iterator[Candid
     key: Any = names if len(names) > 1 else names[0]
     if all(is_searched_for(s.conditional) for s in every):
         yield Candidate("proposed", planned.asking("blocks", {key: "proposed"}))
-    elif all(s.is_move for s in every) and applies(planned, kernel := NUTS(), *every):
+    if applies(planned, kernel := NUTS(), *every):
         yield Candidate(f"together by {kernel}", planned.asking("kernels", {key: kernel}))
 
 
