@@ -21,7 +21,7 @@ from gibbsppl.code.arrays.expressions import Element, Expr, Position, Reduce, Si
 from gibbsppl.code.arrays.systems import Recursive
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.numpy_text.writer import Seen, Writer
-from gibbsppl.model.memory import BYTES, memory_limit
+from gibbsppl.model.memory import BYTES, memory_limit, size_told
 from gibbsppl.runtime.temporaries import TEMPORARIES, USUAL
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.steps import Step
@@ -56,7 +56,7 @@ class Held:
     @property
     def told(self) -> str:
         """How the step is carried out where it would hold too much all at once, in words."""
-        whole = f"{self.at_once / 1e6:,.0f} MB, of {self.limit / 1e6:,.0f} MB at most"
+        whole = f"{size_told(self.at_once)}, of {size_told(self.limit)} at most"
         if self.positions:
             parts = f"{self.positions:,} positions along {self.along} at a time"
             return f"drawn in NumPy at {parts}: all at once {whole}"

@@ -35,9 +35,9 @@ class Limit:
         """The bytes that are needed and the limit, in words; None if they are within it."""
         if needed <= self.bytes:
             return None
-        most = f"at most {_told(self.bytes)} are taken"
-        ten_times = "" if self.bytes > LEAST_BYTES else f": {_told(TIMES * self.own)}"
-        return f"{_told(needed)}; {most} (ten times data and state{ten_times})"
+        most = f"at most {size_told(self.bytes)} are taken"
+        ten_times = "" if self.bytes > LEAST_BYTES else f": {size_told(TIMES * self.own)}"
+        return f"{size_told(needed)}; {most} (ten times data and state{ten_times})"
 
 
 def memory_limit(graph: Graph) -> Limit:
@@ -46,10 +46,10 @@ def memory_limit(graph: Graph) -> Limit:
     return Limit(float(BYTES * sum(arrays)))
 
 
-def _told(size: float) -> str:
+def size_told(size: float) -> str:
     """Bytes in words: three digits.
 
-    >>> _told(1.23456e9), _told(999.9e6), _told(4200), _told(12)
+    >>> size_told(1.23456e9), size_told(999.9e6), size_told(4200), size_told(12)
     ('1.23 GB', '1 GB', '4.2 kB', '12 bytes')
     """
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
