@@ -45,11 +45,6 @@ ROWS = (
         "sweep; by hand all products of two columns are kept, and the draw of weights takes 9",
     ),
     Reason(
-        "BPMF, K = 10", "smurff",
-        "rows are drawn together with their mean by default, which takes 37 ms a sweep; each given "
-        "the other (blocks=False) takes 27",
-    ),
-    Reason(
         "BPMF, K = 32", "smurff",
         "of 124 ms 99 are the sums over ratings of products of two factors, half of each symmetric "
         "table, four ratings at a time; draws of rows take 26",
@@ -63,12 +58,6 @@ ROWS = (
         "factorisation machine, K = 32", "myfm",
         "of 24 ms the factors take 19, of which 7.7 fetch the residuals of a feature's rows out "
         "of their order, twice for each factor",
-    ),
-    Reason(
-        "Poisson, log-normal effects", "NumPyro",
-        "effects are drawn twice in a sweep, exactly (76,000 of 210,000 operations) and together "
-        "with their mean by proposals (115,000); by slices alone they have 2.4 times the effective "
-        "draws per operation (below)",
     ),
     Reason(
         "stochastic volatility, T = 500", "NumPyro",
