@@ -369,8 +369,12 @@ def test_planted_bugs_are_seen(name):
 def test_two_fixed_matrices_are_diagonalised_once(monkeypatch):
     assert not any(s.pencil for s in joint_of(gp.compile(proper_map())))  # (a factor is as fast)
     monkeypatch.setattr(precisions, "LEAST_DIAGONALISED", 1)
-    found = {c.__name__: joint_of(gp.compile(c())) for c in CASES}
-    told = {name: steps[0].pencil and steps[0].pencil.told for name, steps in found.items()}
+    # (one array of itself is drawn jointly though theory may find that it need not be)
+    asked = {"map_with_a_number": {"blocks": {"x": "alone"}}}
+    named = ("ridge", "proper_map", "plates", "map_with_a_number", "second_order", "constants")
+    cases = [c for c in CASES if c.__name__ in named]
+    steps = {c.__name__: joint_of(gp.compile(c(), **asked.get(c.__name__, {}))) for c in cases}
+    told = {name: found[0].pencil and found[0].pencil.told for name, found in steps.items()}
     assert told["ridge"] == "tau_beta and tau"
     assert told["proper_map"] == "tau and rho*tau"
     assert told["plates"] == "tau and 1"
