@@ -16,17 +16,14 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.code.trials import Trial
-from gibbsppl.errors import CompileError
 from gibbsppl.kernels.composed import OFFERED, Cycle
 from gibbsppl.kernels.elliptical_slice import EllipticalMove, EllipticalSlice
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, averaged, is_quick
-from gibbsppl.planning.control import Control
+from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, averaged, is_quick, plan_of
 from gibbsppl.planning.mixing import moves_of, worst_share
 from gibbsppl.planning.modal import expanded
 from gibbsppl.planning.normal_blocks import NormalBlock, normal_block
-from gibbsppl.planning.plan import planned
 from gibbsppl.planning.proposing import is_accepted, proposal_of
 from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.kernel import Kernel
@@ -92,7 +89,7 @@ def _ways(
         (f"by {kernel} alone", along, asked[0]),
         ("one by one", apart, asked[1]),
     ):
-        plan = _planned(now, other, settings)
+        plan = plan_of(now, now.model, other, settings)
         if plan is not None:
             yield Candidate(what, more), plan
     proposed = proposal_of(now, (name,), settings)
@@ -112,15 +109,6 @@ def _of_elements(schedule: Schedule, name: str) -> Kernel:
     kernels = {str(k()): k() for k in offered if k.by_log_density}
     found: Kernel = kernels[next(own)]
     return found
-
-
-def _planned(now: Planned, control: Control, settings: Mapping[str, Any]) -> Planned | None:
-    """The plan by other settings; None where it is refused."""
-    try:
-        schedule = planned(now.model, exact=bool(settings["exact"]), control=control)
-    except CompileError:
-        return None
-    return Planned(replace(now.trial, schedule=schedule), now.model, control)
 
 
 def _blocks(

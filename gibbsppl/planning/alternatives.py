@@ -198,11 +198,18 @@ def _by_setting(
 
 def _other(option: Option, now: Planned, settings: Mapping[str, Any]) -> Planned | None:
     """The plan of another way; None where it is refused."""
+    return plan_of(now, option.model, option.control, settings)
+
+
+def plan_of(
+    now: Planned, model: Rewritten, control: Control, settings: Mapping[str, Any]
+) -> Planned | None:
+    """The plan of a model by other settings; None where it is refused."""
     try:
-        schedule = planned(option.model, exact=bool(settings["exact"]), control=option.control)
+        schedule = planned(model, exact=bool(settings["exact"]), control=control)
     except CompileError:
         return None
-    return Planned(replace(now.trial, schedule=schedule), option.model, option.control)
+    return Planned(replace(now.trial, schedule=schedule), model, control)
 
 
 def averaged(shares: Sequence[float]) -> float:

@@ -14,16 +14,14 @@ from typing import Any
 
 from gibbsppl.code.trials import Trial
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
-from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick
+from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick, plan_of
 from gibbsppl.planning.concave_blocks import is_searched_for
 from gibbsppl.planning.mixing import accepted_share, mean_rate, share_of, share_of_scales
 from gibbsppl.planning.modal import to_second_order
 from gibbsppl.planning.normal_blocks import LARGEST
-from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
 from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.kinds import DensityDraw
@@ -93,12 +91,7 @@ def proposal_of(
     """The plan with proposals of some variables; None where these cannot be made."""
     blocks = now.control.blocks
     proposed = replace(blocks, proposed=(*blocks.proposed, frozenset(names)))
-    control = replace(now.control, blocks=proposed)
-    try:
-        schedule = planned(now.model, exact=bool(settings["exact"]), control=control)
-    except CompileError:
-        return None
-    return Planned(replace(now.trial, schedule=schedule), now.model, control)
+    return plan_of(now, now.model, replace(now.control, blocks=proposed), settings)
 
 
 def _shares(

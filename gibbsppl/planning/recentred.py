@@ -16,10 +16,9 @@ from typing import Any
 from gibbsppl.code.trials import Trial
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
-from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick, updated
+from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick, plan_of, updated
 from gibbsppl.planning.mixing import mean_rate, share_of, share_of_scales
 from gibbsppl.planning.modal import to_second_order
-from gibbsppl.planning.plan import planned
 from gibbsppl.planning.proposing import block_of
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.schedule.choices import Candidate, Choice, with_decided
@@ -75,12 +74,12 @@ def _recentred(
         return None
     try:
         model = updated(now.model, remade(wanted))
-        schedule = planned(model, exact=bool(settings["exact"]), control=now.control)
     except CompileError:
         return None
-    plan = Planned(replace(now.trial, schedule=schedule), model, now.control)
-    gone = step.name not in {s.name for s in schedule.steps}
-    return plan if gone and {*step.last} <= {*_updated_by(plan)} else None
+    plan = plan_of(now, model, now.control, settings)
+    if plan is None or step.name in {s.name for s in plan.schedule.steps}:
+        return None
+    return plan if {*step.last} <= {*_updated_by(plan)} else None
 
 
 def _shares(
