@@ -205,7 +205,7 @@ def test_chains_turn_once_their_positions_are_equal(turned, monkeypatch):
     monkeypatch.setattr(turning, "DERIVING", 0)
     read = made.read_by(dict.fromkeys(made.graph.drawn, "mean"))
     found = turning.Turning.of(read, turning.Asked("numpy"))
-    (chain,), _ = made.read_by({}).initial_states(1, 1)
+    (chain,), _ = made.read_by({}).initial_states(1, 1, start="prior")
     chain.state |= turning_start(read, chain)
     found.distinct = turning.Distinct.of(read.graph, read.data, found.dims)
     assert not found._are_equal(chain)

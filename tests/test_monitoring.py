@@ -393,7 +393,11 @@ CUTS = STOPS.replace("  signal.raise", "  signal.raise_signal(signal.SIGINT); si
 @pytest.mark.parametrize("more", [STOPS, CUTS], ids=["asked", "cut"])
 @pytest.mark.parametrize("at", [150, 251])
 def test_a_run_that_stops_goes_on_with_the_statistics_it_had(monkeypatch, whole, more, at):
-    monkeypatch.setattr(workers, "SECONDS_HERE", 0.0)  # (so that no chain is done by then)
+    goes_on(monkeypatch, whole, more, at, seconds=0.0)  # (so that no chain is done by then)
+
+
+def goes_on(monkeypatch, whole, more, at, seconds):
+    monkeypatch.setattr(workers, "SECONDS_HERE", seconds)
     run, so_far = begun(more=more, data={"at": at, "left": [False, True]})
     kept = []
 
@@ -452,7 +456,7 @@ def test_draws_counted_twice_after_a_cut_would_be_found(monkeypatch, whole):
 
     monkeypatch.setattr(segments.Position, "at_its_chain", forgetful)
     with pytest.raises(AssertionError):
-        test_a_run_that_stops_goes_on_with_the_statistics_it_had(monkeypatch, whole, CUTS, 251)
+        goes_on(monkeypatch, whole, CUTS, 251, seconds=0.01)
 
 
 class Failing(ThreadPoolExecutor):

@@ -332,7 +332,7 @@ UNCOMPARED = frozenset(
         *("s", "c", "kernel", "proposal", "function", "fixed"),
         *("kept", "squares", "joint", "normal", "given", "walk", "share", "shares", "line"),
         *("local", "along"),
-        *("trajectory", "surface", "bounds", "length", "depth"),
+        *("trajectory", "surface", "bounds", "space", "length", "depth"),
     )
 )
 

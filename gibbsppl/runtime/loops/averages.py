@@ -99,24 +99,27 @@ def averaged_band(  # noqa: PLR0913, PLR0917
     logs = 0.0
     column = np.empty(width + 1)
     for j in range(inside - 1, -1, -1):
-        logs += np.log(band[j, 0])
+        # (columns of the factor are divided by its diagonal, of which there is the reciprocal)
+        scale = band[j, 0]
+        logs -= np.log(scale)
         count = min(width, inside - 1 - j)
         for k in range(border if len(first) else 0):
+            total = side[j, k] * scale
             for d in range(1, count + 1):
-                side[j, k] -= band[j, d] * side[j + d, k]
-            side[j, k] /= band[j, 0]
-        for d in range(count + 1):
+                total -= band[j, d] * side[j + d, k]
+            side[j, k] = total
+        for d in range(1, count + 1):
             column[d] = band[j, d]
         for d in range(count if len(first) else 0, 0, -1):
             total = 0.0
             for e in range(1, count + 1):
                 low, apart = (j + d, e - d) if e >= d else (j + e, d - e)
                 total += column[e] * band[low, apart]
-            band[j, d] = -total / column[0]
-        total = 1.0 / column[0]
+            band[j, d] = -total
+        total = scale * scale
         for e in range(1, count + 1):
             total -= column[e] * band[j, e]
-        band[j, 0] = total / column[0]
+        band[j, 0] = total
     _covariances(
         filled, stored, logs, inside, border, first, second, slots, covariances, entropy
     )
