@@ -553,5 +553,5 @@ def test_a_location_is_drawn_once_more_where_that_pays_more_than_proposals(monke
     assert sampler.verify().proved
 
     # (where theory finds that proposals mix faster by more than they cost, they stay)
-    monkeypatch.setattr(recentred, "_shares", lambda *_: (1.0, 0.1))
+    monkeypatch.setattr(recentred, "shares_of", lambda *_: (1.0, 0.1))
     assert [s.last for s in moves(gp.compile(model))] == [("level",)]

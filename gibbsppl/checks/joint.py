@@ -96,7 +96,8 @@ def gap_of_normal(
     if joint is None:
         return np.inf, 0.0
     pencils = (c for c in constants.values() if isinstance(c, Pencil) and c.joint is joint)
-    for pencil in pencils:
+    pencil = next(pencils, None)
+    if pencil is not None:
         return gap_of_pencil(rng, pencil, given, values, terms)
     try:
         mean = joint.mean(values, given)

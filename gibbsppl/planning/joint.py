@@ -55,10 +55,12 @@ def joined(
     ]
     steps: list[JointDraw] = []
     large: list[TooLarge] = []
+    weak = weak_ties(graph)
     waiting = sorted(able, key=lambda d: -count_of(graph, d.statement))
     while waiting:
         first = waiting.pop(0)
-        block, beyond = _grown(graph, first, waiting, data, asked)
+        near = [d for d in waiting if not _is_weak({_name(first), _name(d)}, weak, asked)]
+        block, beyond = _grown(graph, first, near, data, asked)
         large += beyond
         if block is not None and _is_apart(block, able, asked, apart):
             continue
@@ -165,8 +167,8 @@ def _grown(
     alone = quadratic_of(graph, (first.statement,), data)
     if alone is None:
         return None, []
-    block, weak = alone, weak_ties(graph)
-    waiting = [d for d in others if not _is_weak({_name(first), _name(d)}, weak, asked)]
+    block = alone
+    waiting = list(others)
     needed = _needs_a_block(first)
     wanted = needed or _is_fixed(graph, first, block) or has_few_rows(graph, block, asked)
     step = joint_draw(graph, block, data, asked) if wanted else None

@@ -104,8 +104,18 @@ def _shares(
 
     So too where the short chain of the other one accepts few proposals.
     """
-    most, shares = share_of_scales(now.schedule, names), list[float]()
-    for plan in (now, other):
+    shares = shares_of((now, other), names, start)
+    return shares if shares is not None and is_accepted(other, names, start) else None
+
+
+def shares_of(
+    plans: tuple[Planned, Planned],
+    names: Sequence[str],
+    start: Callable[[Trial], Sequence[Values]],
+) -> tuple[float, float] | None:
+    """The effective draws of a sweep of two plans, to second order; None where theory is silent."""
+    most, shares = share_of_scales(plans[0].schedule, names), list[float]()
+    for plan in plans:
         block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
         if block is None or not block[1].pairs:  # (elements that no term ties mix at once)
             return None
@@ -113,7 +123,7 @@ def _shares(
         if rate is None:
             return None
         shares.append(min(share_of(rate), most))
-    return (shares[0], shares[1]) if is_accepted(other, names, start) else None
+    return shares[0], shares[1]
 
 
 def is_accepted(

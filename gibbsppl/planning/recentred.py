@@ -17,9 +17,7 @@ from gibbsppl.code.trials import Trial
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick, plan_of, updated
-from gibbsppl.planning.mixing import mean_rate, share_of, share_of_scales
-from gibbsppl.planning.modal import to_second_order
-from gibbsppl.planning.proposing import block_of
+from gibbsppl.planning.proposing import shares_of
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.schedule.choices import Candidate, Choice, with_decided
 from gibbsppl.schedule.steps import Step
@@ -36,7 +34,7 @@ def with_recentred(
     is_open = settings["interweave"] is True and now.control.scan == "systematic"
     for step in _moving_along(now) if is_open and is_quick(now.schedule.graph) else ():
         other = _recentred(now, step, settings, remade)
-        shares = None if other is None else _shares(now, other, step, start)
+        shares = None if other is None else shares_of((now, other), step.variables, start)
         if other is None or shares is None:
             continue
         names = ", ".join(n for n in step.variables if n not in step.last)
@@ -80,18 +78,3 @@ def _recentred(
     if plan is None or step.name in {s.name for s in plan.schedule.steps}:
         return None
     return plan if {*step.last} <= {*_updated_by(plan)} else None
-
-
-def _shares(
-    now: Planned, other: Planned, step: Step, start: Start
-) -> tuple[float, float] | None:
-    """The effective draws of a sweep of two plans in a block; None where theory is silent."""
-    names, shares = step.variables, list[float]()
-    most = share_of_scales(now.schedule, names)
-    for plan in (now, other):
-        block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
-        rate = None if block is None else mean_rate(plan.schedule, *block, start(plan.trial))
-        if rate is None:
-            return None
-        shares.append(min(share_of(rate), most))
-    return shares[0], shares[1]
