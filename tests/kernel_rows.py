@@ -18,6 +18,7 @@ from conftest import clear_caches
 
 import gibbsppl as gp
 from gibbsppl.runtime.log_chi import MEANS
+from gibbsppl.runtime.modal import OF_PROPOSAL
 
 X = np.array([[1.0, 0.5, -0.3], [1.0, -1.0, 0.8], [0.2, 0.6, 1.0], [-0.5, 0.3, 0.4]])
 
@@ -257,6 +258,32 @@ def by_another_length(right):
     return lambda length, *more: right(2 * length, *more)
 
 
+def first_number(right):
+    """A log density of arrays that is computed once and then kept."""
+    kept = {}
+
+    def stale(self, arrays):
+        return kept.setdefault("found", right(self, arrays))
+
+    return stale
+
+
+def of_the_next(right):
+    """The log densities of a batch, each that of the proposal after it."""
+    return lambda self, arrays: np.roll(right(self, arrays), -1)
+
+
+def with_weights_of_the_next(right):
+    """A batch with the log density of proposing each, that of the one after it."""
+
+    def wrong(*given):
+        away, judged = right(*given)
+        judged[OF_PROPOSAL] = np.roll(judged[OF_PROPOSAL], -1)
+        return away, judged
+
+    return wrong
+
+
 def uncorrected(right):
     """A proposal that is always accepted."""
 
@@ -433,6 +460,14 @@ def coefficients(seen):
 def log_counts(seen):
     x = gp.Data("x", X[:2, :2], dims=("i'", "i"))
     beta = gp.Normal("beta", 0, sigma=1.5, dims="i")
+    gp.Poisson("y", gp.exp(x @ beta - 3), dims="i'", observed=seen([0, 1]))
+
+
+def levelled_counts(seen):
+    """Counts by coefficients whose mean is drawn, too."""
+    x = gp.Data("x", X[:2, :2], dims=("i'", "i"))
+    level = gp.Normal("level", 0, sigma=0.5)
+    beta = gp.Normal("beta", level, sigma=1.5, dims="i")
     gp.Poisson("y", gp.exp(x @ beta - 3), dims="i'", observed=seen([0, 1]))
 
 
@@ -671,11 +706,21 @@ ROWS = {
         },
     ),
     "proposals about the mode": Row(
+        levelled_counts, "beta", "modal_proposal", replicates=1500,
+        settings={"blocks": {"beta": "proposed"}},
+        bugs={
+            "no proposal ratio": Bug(f"{RUNTIME}.modal._log_t", instead(lambda *_: 0.0)),
+            "lengths in other units": Bug(f"{RUNTIME}.modal._log_t", by_another_length),
+            "a stale density": Bug(f"{RUNTIME}.modal.LogDensity.__call__", first_number),
+        },
+    ),
+    "proposals about the mode in batches": Row(
         log_counts, "beta", "modal_proposal", replicates=1500,
         bugs={
             "no proposal ratio": Bug(f"{RUNTIME}.modal._log_t", instead(lambda *_: 0.0)),
             "lengths in other units": Bug(f"{RUNTIME}.modal._log_t", by_another_length),
-            "a stale density": Bug(f"{RUNTIME}.modal_proposal", stale_density(3)),
+            "densities of the next one": Bug(f"{RUNTIME}.modal.LogDensity.many", of_the_next),
+            "weights of the next one": Bug(f"{RUNTIME}.modal._batch", with_weights_of_the_next),
         },
     ),
     "proposals about the mode, others moving along": Row(

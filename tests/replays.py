@@ -31,7 +31,7 @@ from gibbsppl.runtime import concave, elliptical, loops, moves, tied, walks
 from gibbsppl.runtime.draws import SMALL_SHAPE
 from gibbsppl.runtime.loops.slices import DISTANCE
 from gibbsppl.runtime.loops.walks import PROBABILITY, TAKEN
-from gibbsppl.runtime.tuning import OF_LOOPS, move_with_rate, tuning_arrays
+from gibbsppl.runtime.tuning import OF_BATCHES, move_with_rate, tuning_arrays
 
 # How far arguments and log densities may be apart, for the size of their array; values afterwards.
 CLOSE, AFTERWARDS = 1e-10, 1e-9
@@ -209,7 +209,7 @@ class Tape:
         tuned = {n: a.shape for n, a in arrays.items() if known[n].is_tuning}
         values = {**state, **tuning_arrays(state, tuned, {n: known[n].start for n in tuned})}
         for name, array in arrays.items():
-            if name.rpartition(".")[2] in OF_LOOPS and known[name].is_tuning:
+            if name.rpartition(".")[2] in OF_BATCHES and known[name].is_tuning:
                 continue
             self.compare(f"state {name}", array, values[name], AFTERWARDS)
         for name, left in self.calls.items():

@@ -25,6 +25,7 @@ from gibbsppl.kernels.ascent import Ascent
 from gibbsppl.kernels.move import MOVES_OF_TIED
 from gibbsppl.kernels.readings import Reading
 from gibbsppl.predict.prior import prior_draws
+from gibbsppl.runtime import modal
 from gibbsppl.runtime.moves import freeze
 from gibbsppl.schedule.steps import Step
 
@@ -49,7 +50,11 @@ BUGS = [
 ]
 # Rows whose steps are the same with other tuning: a slice of few whole numbers; Newton steps to the
 # mode, from wherever they begin.
-UNMOVED = {"slice of counts with a sum", "proposals about the mode"}
+UNMOVED = {
+    "slice of counts with a sum",
+    "proposals about the mode",
+    "proposals about the mode in batches",
+}
 
 
 @cache
@@ -58,6 +63,14 @@ def drawn_together(row):
     model = row.model(lambda _: None)
     count = 2 * row.replicates + WARMUP
     return prior_draws(np.random.default_rng(5), model.graph, model.data, count)
+
+
+def for_other_data(tuning):
+    """Tuning without the proposals of a batch that are left, which were made given other data."""
+    for own in tuning.values():
+        if isinstance(own, modal.Approximation):
+            own.placed[modal.LEFT] = 0.0
+    return tuning
 
 
 class Replicates:
@@ -86,7 +99,7 @@ class Replicates:
         """The tuning after warm-up, in states of their own."""
         tuning = {}
         for k in range(WARMUP):
-            state = self.state(k) | tuning
+            state = self.state(k) | for_other_data(tuning)
             self.program.sweep(rng, state, self.constants_of(k))
             tuning = {n: v for n, v in state.items() if n.startswith("~")}
         freeze(tuning)
@@ -101,7 +114,7 @@ class Replicates:
         rng, size = np.random.default_rng(seed), self.row.replicates
         tuning, after = self.tuned(rng), []
         for k in range(WARMUP, WARMUP + size):
-            state = self.state(k) | tuning
+            state = self.state(k) | for_other_data(tuning)
             self.program.sweep(rng, state, self.constants_of(k))
             after.append({n: np.array(state[n]) for n in self.latent})
         arrays = {n: np.array([a[n] for a in after]) for n in self.latent}
@@ -174,7 +187,7 @@ def steps_before_and_after_others(row, end):
         made, tuning = Replicates(row), {}
 
         def swept(k, seed):
-            state = made.state(k) | tuning
+            state = made.state(k) | for_other_data(tuning)
             made.program.sweep(np.random.default_rng(seed), state, made.constants_of(k))
             return state
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from kernels_called import Called
 
-from gibbsppl.runtime import joint as module
-from gibbsppl.runtime import layouts, loops
+from gibbsppl.runtime import layouts, loops, patterns
 from gibbsppl.runtime.eliminations import elimination_of
 from gibbsppl.runtime.factors import sparse_of
 from gibbsppl.runtime.joint import Joint, drawn
@@ -15,6 +14,7 @@ from gibbsppl.runtime.joint_tables import pencil_tables, tables_of
 from gibbsppl.runtime.loops import joint as kernels
 from gibbsppl.runtime.loops import pencils as of_pencils
 from gibbsppl.runtime.loops import sparse as sparse_kernels
+from gibbsppl.runtime.loops import spreads
 from gibbsppl.runtime.pencils import Pencil
 
 
@@ -111,7 +111,7 @@ def joints(arrays, pairs, monkeypatch):
             return next((x for x in own if x.kind == kind), own[0])
 
         with monkeypatch.context() as patch:
-            patch.setattr(module, "layout_of", chosen)
+            patch.setattr(patterns, "layout_of", chosen)
             found.append(Joint(arrays, pairs))
     return found
 
@@ -164,6 +164,62 @@ def test_draws_equal_those_of_whole_arrays_in_every_layout(name, monkeypatch):
         expected = joint.flat(joint.draw(theirs, state, given))
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11)
         assert ours.random() == theirs.random()
+
+
+def units(joint, tables, state, given, x, band=spreads.spread_band):
+    """A vector, in the order of factorisation, in units of the precision; and what comes back."""
+    *layout, border, order = tables.arguments
+    kind = tables.kernel.removeprefix("joint_")
+    solver = sparse_kernels if kind == "sparse" else kernels
+    filled, _ = filled_by_tables(tables, state, given)
+    none = np.zeros(len(order))
+    assert getattr(solver, f"solve_{kind}")(filled, *layout, border, none.copy(), none)
+    own = (layout[:2] if kind == "sparse" else layout), border
+    found = x.copy()
+    (band if kind == "band" else getattr(spreads, f"spread_{kind}"))(filled, *own[0], border, found)
+    back = found.copy()
+    getattr(spreads, f"drawn_{kind}")(filled, *own[0], border, back)
+    away = np.empty(len(order))
+    away[order] = x
+    return found @ found, joint.distance(given, away), back
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_units_are_those_of_the_precision_and_go_back_in_every_layout(name, monkeypatch):
+    rng = np.random.default_rng(6)
+    arrays, pairs, state, given = example(name, rng)
+    for joint in joints(arrays, pairs, monkeypatch):
+        x = rng.standard_normal(joint.size)
+        found, expected, back = units(joint, tables_of(joint), state, given, x)
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+        np.testing.assert_allclose(back, x, rtol=1e-9, atol=1e-11)
+
+
+def test_columns_of_a_band_that_are_not_multiplied_back_are_seen():
+    def as_they_are(filled, width, border, x):
+        band = filled[: len(x) * (width + 1)].reshape((len(x), width + 1))
+        for i in range(len(x)):
+            x[i] = sum(band[i, d] * x[i + d] for d in range(min(width, len(x) - 1 - i) + 1))
+
+    arrays, pairs, state, given = example("chain", np.random.default_rng(7))
+    joint = Joint(arrays, pairs, dense=0)
+    tables, x = tables_of(joint), np.ones(joint.size)
+    assert tables.kernel == "joint_band"
+    found, expected, _ = units(joint, tables, state, given, x, as_they_are)
+    assert abs(found - expected) > 0.01 * expected
+
+
+def test_deviations_are_draws_less_the_mean(monkeypatch):
+    """Those of one column are those of a draw; of several, column by column."""
+    for name in CASES:
+        arrays, pairs, _, given = example(name, np.random.default_rng(8))
+        for joint in joints(arrays, pairs, monkeypatch):
+            z = np.random.default_rng(9).standard_normal((3, joint.size)).T
+            found = joint.deviations(given, z)
+            theirs = np.random.default_rng(9)
+            for n in range(3):
+                expected = joint.normal(theirs, joint.zeros, given)[1]
+                np.testing.assert_allclose(found[:, n], expected, rtol=1e-9, atol=1e-11)
 
 
 def test_all_kinds_of_layouts_are_drawn_from(monkeypatch):

@@ -1,10 +1,14 @@
 """Proposals about the mode of a block: exact, the same in loops, wherever they start."""
 
+from contextlib import contextmanager, nullcontext
+
 import numpy as np
 import pytest
 from replays import beside
 
 import gibbsppl as gp
+from gibbsppl.checks.ratio import ratio_check
+from gibbsppl.code.program import load
 from gibbsppl.derive.second_order import second_order
 from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model import memory
@@ -12,6 +16,8 @@ from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.planning import recentred
 from gibbsppl.planning.modal import terms_of
 from gibbsppl.runtime import modal
+from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.moves import freeze
 
 RNG = np.random.default_rng(20)
 X = np.array([[1.0, -1.2], [1.0, -0.3], [1.0, 0.1], [1.0, 0.6], [1.0, 1.9], [1.0, 2.5]])
@@ -172,7 +178,7 @@ def test_a_quadratic_form_is_concave_if_its_matrix_is_definite(other):
 
 
 @pytest.mark.parametrize("wrong", ["no proposal", "length", "centre"])
-def test_wrong_proposals_are_seen(monkeypatch, wrong):
+def test_wrong_proposals_are_seen(monkeypatch, one_by_one, wrong):
     right, climbed = modal._log_t, modal._climbed
     if wrong == "no proposal":
         monkeypatch.setattr(modal, "_log_t", lambda *_: 0.0)
@@ -187,7 +193,9 @@ def test_wrong_proposals_are_seen(monkeypatch, wrong):
 
         monkeypatch.setattr(modal, "_climbed", from_here)
         monkeypatch.setattr(modal, "CLOSE", 50.0)
-    assert worst_of_few(sampled(few())) > FAR
+    # (of a batch the mode is found once)
+    with one_by_one() if wrong == "centre" else nullcontext():
+        assert worst_of_few(sampled(few())) > FAR
 
 
 @pytest.fixture
@@ -245,11 +253,124 @@ def test_loops_make_the_same_steps(model):
     assert beside(sampler, chain.state, chain.rng).far == []
 
 
-def test_draws_of_one_block_are_those_of_loops():
-    settings = {"draws": 200, "warmup": 50, "chains": 1, "seed": 4, "progress": False}
+def partly_known():
+    """Coefficients of which one is known."""
+    with gp.Model(coords={"i": len(X), "k": 2}) as model:
+        x = gp.Data("x", X, dims=("i", "k"))
+        known = np.ma.masked_invalid([np.nan, -0.5])
+        beta = gp.Normal("beta", 0, tau=0.1, dims="k", observed=known)
+        gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=FEW)
+    return model
+
+
+# Blocks that alone are drawn: a dense matrix, one in blocks with a border, a band with a border.
+ALONE = {"few": few, "grouped": lambda: grouped(30), "walking": walking, "partly": partly_known}
+# Sweeps that begin three batches.
+SWEEPS = 2 * modal.BATCH + 3
+
+
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """A context in which no batch is small enough."""
+
+    @contextmanager
+    def made():
+        with monkeypatch.context() as patch:
+            patch.setattr("gibbsppl.kernels.modal.MOST_IN_BATCH", 0)
+            patch.setenv("GIBBSPPL_CACHE", "off")
+            yield
+
+    return made
+
+
+def swept(sampler, *, in_loops=False, moved=0):
+    """Draws of sweeps without warm-up; before every ``moved``-th the state is moved."""
+    (chain,), _ = sampler.initial_states(1, 5)
+    rng, state, found = np.random.default_rng(1), dict(chain.state), []
+    freeze(state)
+    (step,) = moves(sampler)
+    program = sampler.loops()
+    arrays = program.arrays_of(state)
+    arguments, runner = program.arguments(rng, arrays), program.plain()
+    for n in range(SWEEPS):
+        if moved and n % moved == 0:
+            name = step.variables[0]
+            away = 0.3 * joint_in(sampler.constants, step.variables).drawn[name]
+            state[name] = state[name] + away
+            arrays[name] += away
+        if in_loops:
+            runner.sweep(arguments)
+        else:
+            sampler.program.sweep(rng, state, sampler.constants)
+        own = arrays if in_loops else state
+        found.append(np.concatenate([np.ravel(own[v]) for v in step.variables]))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_draws_of_batches_are_those_of_proposals_one_by_one(name, one_by_one, monkeypatch):
+    """Also where others move the state in between: proposals do not depend on it."""
+    monkeypatch.setattr("gibbsppl.planning.modal.MOST_PROPOSED", 1000)
+    monkeypatch.setenv("GIBBSPPL_CACHE", "off")
+    model = ALONE[name]()
+    with one_by_one():
+        alone = gp.compile(model, interweave=False)
+        assert not moves(alone)[0].is_in_batches(alone.graph)
+    sampler = gp.compile(model, interweave=False)
+    (step,) = moves(sampler)
+    assert step.is_in_batches(sampler.graph)
+    assert not step.last
+    for moved in (0, 7):
+        with one_by_one():
+            expected = swept(alone, moved=moved)
+        for in_loops in (False, True):
+            found = swept(sampler, in_loops=in_loops, moved=moved)
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("compiled", marks=pytest.mark.slow)])
+def test_a_batch_lasts_from_one_part_of_a_run_to_the_next(backend):
     sampler = gp.compile(few())
-    one, other = (sampler.sample(backend=b, **settings)["beta"] for b in ("numpy", "compiled"))
-    np.testing.assert_allclose(one, other, rtol=1e-9)
+    own = {"draws": 100, "warmup": 50, "chains": 1, "seed": 4, "progress": False}
+    own["backend"] = backend
+    whole = sampler.sample(**own)
+    gone_on = sampler.extend(sampler.sample(**{**own, "draws": 45}), more=55, progress=False)
+    np.testing.assert_array_equal(gone_on["beta"], whole["beta"])
+
+
+def test_blocks_that_read_what_is_drawn_have_no_batches():
+    with gp.Model(coords={"i": len(X), "k": 2}) as model:
+        x = gp.Data("x", X, dims=("i", "k"))
+        beta = gp.Normal("beta", 0, tau=gp.Gamma("tau", 2, rate=1), dims="k")
+        gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=FEW)
+    sampler = gp.compile(model, blocks={"beta": "proposed"})
+    (step,) = moves(sampler)
+    assert not step.is_in_batches(sampler.graph)
+    assert "log_densities" not in sampler.source
+
+
+def test_a_large_batch_is_not_made(monkeypatch):
+    """It would be an array of more numbers than the limit."""
+    sampler = gp.compile(few())
+    (step,) = moves(sampler)
+    for limit, made in ((2 * modal.BATCH, True), (2 * modal.BATCH - 1, False)):
+        monkeypatch.setattr("gibbsppl.kernels.modal.MOST_IN_BATCH", limit)
+        assert step.is_in_batches(sampler.graph) == made
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("exp(", "1.001 * exp("), ("y * ", "(y + 1e-3) * ")])
+def test_a_wrong_log_density_of_a_batch_is_seen(right, wrong):
+    sampler = gp.compile(few())
+    start = sampler.source.index("def beta_log_densities(")
+    before, own = sampler.source[:start], sampler.source[start:]
+    assert right in own
+    (chain,), _ = sampler.initial_states(1, 5)
+    for source, passes in ((own, True), (own.replace(right, wrong, 1), False)):
+        rows = ratio_check(
+            np.random.default_rng(1), sampler.graph, load(before + source),
+            sampler.schedule.steps, sampler.data, chain.state,
+        )  # fmt: skip
+        assert [r.passed for r in rows if r.step == "beta"] == [passes]
 
 
 @pytest.mark.parametrize("at", [-500.0, -30.0, 40.0, 300.0])

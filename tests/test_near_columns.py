@@ -7,8 +7,9 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.joint import Joint, Pattern, drawn, joint_in
+from gibbsppl.runtime.joint import Joint, drawn, joint_in
 from gibbsppl.runtime.matrices import mvnormal_information
+from gibbsppl.runtime.patterns import Pattern
 from gibbsppl.runtime.pencils import Pencil
 
 AT, N = 10_000.0, 40

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -251,7 +252,7 @@ class LoopProgram:
     def _room(self, local: Local) -> Array:
         """The room of a new array."""
         shape = tuple(_resolved(d.stop, {}, self.all_sizes) for d in local.dims)
-        return np.empty(shape, np.int64 if local.type == "int" else np.float64)
+        return aligned(shape, np.dtype(np.int64 if local.type == "int" else np.float64))
 
     def outputs(self) -> dict[str, Array]:
         """Arrays for what monitors compute."""
@@ -384,6 +385,18 @@ def _resolved(argument: Any, data: Values, sizes: Mapping[str, int]) -> Any:
 
 def _type(sweep: Sweep, name: str) -> str:
     return sweep.arrays[name].type if name in sweep.arrays else "float"
+
+
+# Bytes of a line of the caches of a processor, which reads two lines where a vector is in both.
+LINE = 64
+
+
+def aligned(shape: tuple[int, ...], kind: np.dtype[Any]) -> Array:
+    """An empty array that begins with a line of the caches."""
+    size = kind.itemsize * prod(shape)
+    room = np.empty(size + LINE, dtype=np.uint8)
+    first = -room.ctypes.data % LINE
+    return room[first : first + size].view(kind).reshape(shape)
 
 
 def _as(values: Any, kind: str) -> Array:

@@ -13,7 +13,8 @@ are written by their `responses` to the target before) and asks in turn:
 Several variables, or elements that depend on one another: `quadratic` log densities (joint
 draws; `row_forms` where few rows tie the elements); `conflicts` between elements and their
 `colours`; `multilinear_forms`, with `form_facts` of the data; the `second_order` of concave log
-densities (joint modes, proposals), whose derivatives are `weights`; `gradients` of any that are
+densities (joint modes, proposals, log densities in `batches`), whose derivatives are `weights`;
+`gradients` of any that are
 differentiable, through arrays that are `computed` on the way, by their `adjoints`, with the parts
 that are `shared` with the log density.
 

@@ -105,7 +105,8 @@ class CorrectedDraw(QuadraticDraw):
     def given_rest(self, module: Module) -> str:
         """The function of the coefficients, and of the correction as a function of the arrays."""
         name, drawn = module.functions[self.name], ", ".join(self.variables)
-        both = f"{self._coefficients(module)}(s, c), runtime.of_arrays(s, c, {self._ratio(module)})"
+        ratio = f"runtime.LogDensity(s, c, {self._ratio(module)})"
+        both = f"{self._coefficients(module)}(s, c), {ratio}"
         lines = [
             f"def {name}(s, c):",
             f'{INDENT}"""{drawn} | rest, jointly: coefficients of a quadratic, a correction."""',

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from gibbsppl.algebra.expressions import leaves_of
+from gibbsppl.algebra.expressions import Dim, leaves_of
+from gibbsppl.algebra.ranges import fresh
 from gibbsppl.code.joint import joint_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
+from gibbsppl.code.numpy_text.functions import Part
+from gibbsppl.code.numpy_text.statements import parameter_part
+from gibbsppl.derive.batches import along
 from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.runtime.modal import BATCH, MOST_IN_BATCH
+from gibbsppl.schedule.parameters import NaturalParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +56,42 @@ class ModalMove(ConcaveBlock):
     def given_rest(self, module: Module) -> str:
         """The function that returns the log density, as a function of the arrays."""
         name, drawn = module.functions[self.name], ", ".join(self.variables)
+        more = f", {self._batch_name(module)}" * self.is_in_batches(module.graph)
         lines = [
             f"def {name}(s, c):",
             f'{INDENT}"""{drawn} | rest: the log density, as a function of these arrays."""',
-            f"{INDENT}return runtime.of_arrays(s, c, {self.density_name(module)})",
+            f"{INDENT}return runtime.LogDensity(s, c, {self.density_name(module)}{more})",
         ]
         return "\n".join(lines)
 
     def functions(self, module: Module) -> list[str]:
-        """The functions of the log density, and of it to second order."""
-        return [self.density(module), self.second_order(module, self._local_name(module))]
+        """The functions of the log density, of it to second order, and of those of a batch."""
+        found = [self.density(module), self.second_order(module, self._local_name(module))]
+        return found + [self._of_batch(module)] * self.is_in_batches(module.graph)
+
+    def is_in_batches(self, graph: Graph) -> bool:
+        """Whether proposals of many steps are made together: all else than the block is data.
+
+        And a batch of them is no large array.
+        """
+        read = {x.array.name for e in self.expressions(graph) for x in leaves_of(e)}
+        others = read.difference(self.variables)
+        variables = [graph.variables[n] for n in self.variables]
+        size = sum(math.prod(graph.sizes[d] for d in v.dims) for v in variables)
+        is_fixed = not any(graph.variables[n].kind == "random" for n in others)
+        return is_fixed and not self.last and size * BATCH <= MOST_IN_BATCH
+
+    def _of_batch(self, module: Module) -> str:
+        """The function of the log densities of a batch, of arrays with one more axis."""
+        axis = Dim(fresh("proposal", {d.name for d in module.graph.sizes}))
+        own = {n: module.graph.variables[n] for n in self.variables}
+        more = {n: replace(v, dims=(*v.dims, axis)) for n, v in own.items()}
+        terms = along(axis, BATCH, {n: n for n in own}, self.terms)
+        parameter = NaturalParameter(sp.S.One, (axis,), terms)
+        doc = f"{', '.join(own)} | rest: the log densities of a batch, up to a constant."
+        writer = module.writer({axis: BATCH}, keeps=True, more=more)
+        body: list[str | Part] = [parameter_part(writer, "found", parameter, full=True)]
+        return module.function(self._batch_name(module), doc, writer, [*body, "return found"])
 
     def lines(self, module: Module) -> list[str]:
         """The lines of a sweep that propose, compare and accept or not."""
@@ -81,17 +115,28 @@ class ModalMove(ConcaveBlock):
         graph = workshop.schedule.graph_of(self)
         read = {x.array.name for e in self.expressions(graph) for x in leaves_of(e)}
         fixed = not any(workshop.is_state(n) for n in read.difference(self.variables))
-        lower_modal(workshop, self, self.terms, fixed=fixed)
+        lower_modal(workshop, self, self.terms, fixed=fixed, batches=self.is_in_batches(graph))
 
     def _local_name(self, module: Module) -> str:
         return module.function_of(self, "to_second_order")
 
+    def _batch_name(self, module: Module) -> str:
+        return module.function_of(self, "log_densities")
+
     # The log density
 
     def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
-        """The log density of all elements together."""
+        """The log density of all elements together; the mean with those of a batch of the same.
+
+        (If one of these is not what the others are, neither is the mean.)
+        """
         del sizes, drawn
-        return np.atleast_1d(np.asarray(given({n: values[n] for n in self.variables}), dtype=float))
+        arrays = {n: np.asarray(values[n]) for n in self.variables}
+        found = [given(arrays)]
+        if given.of_batch is not None:
+            same = {n: np.repeat(a[..., None], BATCH, axis=-1) for n, a in arrays.items()}
+            found += given.many(same).tolist()
+        return np.atleast_1d(np.mean(found))
 
     # Words
 

@@ -12,8 +12,9 @@ All that a generated module calls is exported here. The rooms:
   arrays drawn `by_parts`; `temporaries` that draws hold
 - simulation from canonical parameters: `simulation`
 - log-concave densities: `concave`, on `concave_search` and `chords`
-- joint draws: `joint` (`averages` of large ones), with `layouts` and `factors` of sparse precision
-  matrices, `pencils`; `by_rows`, of few rows and many columns; `least_squares` for centres
+- joint draws: `joint` (`averages` of large ones), with `patterns`, `layouts` and `factors` of
+  sparse precision matrices, `pencils`; `by_rows`, of few rows and many columns; `least_squares` for
+  centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `modal` proposals of blocks and those by
   joint draws that are `corrected`, `walks`, `trajectories` by gradients (`unconstrained`), `swaps`,
@@ -137,7 +138,7 @@ from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.looked_up import LookedUp
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
 from gibbsppl.runtime.mixtures import chosen_part
-from gibbsppl.runtime.modal import modal_proposal, of_arrays
+from gibbsppl.runtime.modal import LogDensity, modal_proposal
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -294,6 +295,7 @@ __all__ = [
     "Joint",
     "JointMoments",
     "KnownLogOdds",
+    "LogDensity",
     "LogWeights",
     "LookedUp",
     "Pencil",
@@ -401,7 +403,6 @@ __all__ = [
     "normal_cdf",
     "normal_log_cdf",
     "nuts",
-    "of_arrays",
     "over_relaxed_mvnormal",
     "over_relaxed_normal",
     "own_move",

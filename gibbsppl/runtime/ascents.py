@@ -102,7 +102,7 @@ class Climb:
         if height is None:
             height = self.height_at(x)
         # (elements that are known take no step)
-        still = {name: np.zeros(shape) for name, shape in self.joint.shapes.items()}
+        still = self.joint.zeros
         slope, _ = self.joint.assembled(still, given)
         return Point(x, height, slope, self._step(still, given))
 

@@ -29,7 +29,7 @@ class Factor(Protocol):
         """The solutions for columns of right sides, of shape (order, columns)."""
 
     def noise(self, z: Floats) -> Floats:
-        """A vector whose covariance is the matrix, from a standard normal one."""
+        """Columns whose covariance is the matrix, from standard normal ones."""
 
 
 class Storage(Protocol):
@@ -123,7 +123,7 @@ class _Diagonal:
         return right / self.values[:, None]
 
     def noise(self, z: Floats) -> Floats:
-        return np.sqrt(self.values) * z
+        return np.sqrt(self.values)[:, None] * z
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class _Batch:
 
     def noise(self, z: Floats) -> Floats:
         count, order = self.matrices.shape[:2]
-        return (self.lower @ z.reshape(count, order, 1)).ravel()
+        return (self.lower @ z.reshape(count, order, -1)).reshape(z.shape)
 
 
 def _substituted(L: Floats, right: Floats) -> Floats:
@@ -230,8 +230,8 @@ class _Tridiagonal:
         return np.asarray(_lapack().dpttrs(self.diagonal, self.below, right)[0])
 
     def noise(self, z: Floats) -> Floats:
-        found: Floats = np.sqrt(self.diagonal) * z
-        found[1:] += self.below * found[:-1]
+        found: Floats = np.sqrt(self.diagonal)[:, None] * z
+        found[1:] += self.below[:, None] * found[:-1]
         return found
 
 
@@ -243,9 +243,9 @@ class _Banded:
         return np.asarray(_lapack().dpbtrs(self.lower, right, lower=1)[0])
 
     def noise(self, z: Floats) -> Floats:
-        found: Floats = self.lower[0] * z
+        found: Floats = self.lower[0, :, None] * z
         for d in range(1, len(self.lower)):
-            found[d:] += self.lower[d, :-d] * z[:-d]
+            found[d:] += self.lower[d, :-d, None] * z[:-d]
         return found
 
 
@@ -312,7 +312,7 @@ class _SparseFactor:
         return np.asarray(self.lu.solve(right))
 
     def noise(self, z: Floats) -> Floats:
-        return np.asarray((self.lu.L @ (self.scale * z))[self.lu.perm_r])
+        return np.asarray((self.lu.L @ (self.scale[:, None] * z))[self.lu.perm_r])
 
 
 @cache

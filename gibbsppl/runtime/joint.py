@@ -17,13 +17,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gibbsppl.runtime.factors import factor_of, storage_of
-from gibbsppl.runtime.layouts import DENSE, MODERATE, Layout, in_blocks, layout_of
+from gibbsppl.runtime.layouts import DENSE, MODERATE
+from gibbsppl.runtime.patterns import Pair, Pattern
 from gibbsppl.runtime.places import Bounds, missing_positions
 from gibbsppl.runtime.types import (
     Array,
@@ -37,14 +37,8 @@ from gibbsppl.runtime.types import (
     Wholes,
 )
 
-# First array and index, second array and index; the indices broadcast, one entry per coefficient.
-Pair = tuple[str, tuple[Wholes, ...], str, tuple[Wholes, ...]]
 # Coefficients of x and x**2 for each array, and those of each pair.
 Given = tuple[Mapping[str, tuple[Numbers, Numbers]], Sequence[Numbers]]
-
-
-# Both elements of each entry of a pair, by number among those drawn and in their arrays; the shape.
-End = tuple[Ints, Ints, Ints, Ints, tuple[int, ...]]
 
 
 def drawn(
@@ -64,52 +58,6 @@ def drawn(
         else:
             found[()] = bool(known == 0)
     return found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pattern:
-    """The elements drawn, and the two elements that each coefficient of a product ties.
-
-    ``first`` and ``second`` are numbers of elements drawn, -1 for known elements; ``starts`` is the
-    number of the first element of each array; ``ends`` has the elements of each pair.
-    """
-
-    starts: Ints
-    first: Ints
-    second: Ints
-    inner: Flags
-    ends: tuple[End, ...]
-
-    @classmethod
-    def of(cls, arrays: Mapping[str, Flags], pairs: Sequence[Pair], kept: int = 5) -> Pattern:
-        """The pattern of pairs of elements drawn, by masks; two parts of ends tell a layout."""
-        shapes = {name: free.shape for name, free in arrays.items()}
-        places = _places(arrays)
-        ends: Any = tuple(_ends(pair, shapes, places)[:kept] for pair in pairs)
-        first, second = (_joined([e[k] for e in ends], np.intp) for k in (0, 1))
-        starts = np.cumsum([0, *(int(f.sum()) for f in arrays.values())])
-        return cls(starts, first, second, (first >= 0) & (second >= 0), ends)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether each coefficient ties two elements that are both drawn."""
-        return bool(self.inner.all())
-
-    def pairs(self, start: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-        """The start and stop of each pair's coefficients in a vector, and their shape."""
-        for *_, flat, _, shape in self.ends:
-            yield start, start + flat.size, shape
-            start += flat.size
-
-    def layout(self, dense: int = DENSE, last: Sequence[int] = ()) -> Layout:
-        """How the precision matrix is factorised with the least work; arrays that come ``last``."""
-        owners = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        first, second = self.first[self.inner], self.second[self.inner]
-        return layout_of(owners, first, second, dense=dense, last=last)
-
-    def blocks(self) -> Layout:
-        """The layout in blocks, as a pencil has it."""
-        return in_blocks(int(self.starts[-1]), self.first[self.inner], self.second[self.inner])
 
 
 # Where one eigenvalue is far below all others, one would do.
@@ -212,10 +160,10 @@ class Joint:
     def draw(self, rng: Generator, state: State, given: Given) -> dict[str, Numbers]:
         """The arrays, with a joint draw in place of the elements drawn."""
         linear, filled = self.assembled(state, given)
-        z = rng.standard_normal(self.size)
+        z = rng.standard_normal(self.size)[:, None]
         if self.in_order and not self.border:
             factor = self.storage.factor(filled)
-            return self.placed(state, factor.solve((linear + factor.noise(z))[:, None])[:, 0])
+            return self.placed(state, factor.solve(linear[:, None] + factor.noise(z))[:, 0])
         return self.placed(state, self._solved(filled, linear[:, None], z)[:, 0])
 
     def mean(self, state: State, given: Given) -> dict[str, Numbers]:
@@ -227,8 +175,21 @@ class Joint:
         """The mean of the elements drawn, and a draw less the mean."""
         linear, filled = self.assembled(state, given)
         both = np.stack([linear, np.zeros(self.size)], axis=1)
-        solved = self._solved(filled, both, rng.standard_normal(self.size))
+        solved = self._solved(filled, both, rng.standard_normal(self.size)[:, None])
         return solved[:, 0] - solved[:, 1], solved[:, 1]
+
+    def deviations(self, given: Given, z: Floats) -> Floats:
+        """Draws less the mean, in columns, from columns of standard normal numbers.
+
+        Numbers are in the order of factorisation, draws in that of the elements.
+        """
+        _, filled = self.assembled(self.zeros, given)
+        return self._solved(filled, np.zeros(z.shape), z)
+
+    @property
+    def zeros(self) -> dict[str, Numbers]:
+        """The arrays with zeros for all elements."""
+        return {name: np.zeros(shape) for name, shape in self.shapes.items()}
 
     def distance(self, given: Given, x: Floats) -> float:
         """The squared length of a vector of the elements drawn, in units of the precision."""
@@ -242,7 +203,7 @@ class Joint:
         In the order of factorisation: where the border takes a step ``d`` the mean of the inside
         takes the step ``-beside @ d``.
         """
-        _, filled = self.assembled({name: np.zeros(s) for name, s in self.shapes.items()}, given)
+        _, filled = self.assembled(self.zeros, given)
         start = self.storage.size + (self.size - self.border) * self.border
         side = filled[self.storage.size : start].reshape(-1, self.border)
         corner = filled[start:].reshape(self.border, self.border)
@@ -295,7 +256,7 @@ class Joint:
         """The arrays, with the standard deviations of the elements drawn, and 0 elsewhere."""
         _, filled = self.assembled(state, given)
         variances = np.diagonal(self._solved(filled, np.eye(self.size)))
-        return self.placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
+        return self.placed(self.zeros, np.sqrt(variances))
 
     def covariance(self, state: State, given: Given) -> tuple[Floats, Floats]:
         """The means and the whole covariance matrix of the elements drawn."""
@@ -319,7 +280,10 @@ class Joint:
         return np.where(np.logical_and.reduce(inside), numbers[at], -1)
 
     def _solved(self, filled: Floats, right: Floats, z: Floats | None = None) -> Floats:
-        """``Q^-1 right`` for columns of right sides, and a draw's noise: the inside comes first."""
+        """``Q^-1 right`` for columns of right sides, and a draw's noise: the inside comes first.
+
+        ``z`` has a column for each of ``right``, or one for all.
+        """
         count, border = self.size - self.border, self.border
         right = right[self.order]
         factor = self.storage.factor(filled[: self.storage.size])
@@ -330,7 +294,7 @@ class Joint:
         columns[:, :border] = filled[self.storage.size : start].reshape(count, border)
         columns[:, border:] = right[:count]
         if z is not None:
-            columns[:, border:] += factor.noise(z[:count])[:, None]
+            columns[:, border:] += factor.noise(z[:count])
         solved = factor.solve(columns)
         beside, inner = solved[:, :border], solved[:, border:]
         found = np.empty(right.shape)
@@ -340,7 +304,7 @@ class Joint:
             last = factor_of((corner + corner.T)[None] / 2)
             known = right[count:] - beside.T @ right[:count]
             if z is not None:
-                known += last.noise(z[count:])[:, None]
+                known += last.noise(z[count:])
             outer = last.solve(known)
             inner = inner - beside @ outer
             found[self.order[count:]] = outer
@@ -359,36 +323,21 @@ class Joint:
                 found[name] = whole[()]
         return found
 
+    def columns(self, state: State, x: Floats) -> dict[str, Numbers]:
+        """The arrays with one more axis, the last, along which they have columns of values."""
+        count, found = x.shape[1], dict[str, Numbers]()
+        for name, shape, free, start, stop in self.places:
+            whole = np.empty((math.prod(shape), count))
+            whole[...] = np.broadcast_to(state[name], shape).reshape(-1, 1)
+            whole[slice(None) if free is None else free] = x[start:stop]
+            found[name] = whole.reshape(*shape, count)
+        return found
+
 
 def joint_in(constants: Constants, arrays: tuple[str, ...]) -> Joint:
     """The joint draw of some arrays, among what a program has computed once."""
     found = (c for c in constants.values() if isinstance(c, Joint))
     return next(c for c in found if c.arrays == arrays)
-
-
-def _places(arrays: Mapping[str, Flags]) -> dict[str, Ints]:
-    """The number of each element of each array among the elements drawn; -1 if not drawn."""
-    found, start = {}, 0
-    for name, free in arrays.items():
-        flat = free.ravel()
-        found[name] = np.where(flat, np.cumsum(flat) - 1 + start, -1)
-        start += int(flat.sum())
-    return found
-
-
-def _ends(
-    pair: Pair, shapes: Mapping[str, tuple[int, ...]], places: Mapping[str, Ints]
-) -> End:
-    """The numbers and positions of both elements of each entry of a pair."""
-    names, indices = (pair[0], pair[2]), (pair[1], pair[3])
-    full = np.broadcast_shapes(*(np.shape(i) for index in indices for i in index))
-    flat = []
-    for name, index in zip(names, indices, strict=True):
-        at = [np.broadcast_to(np.asarray(i, dtype=np.intp), full).ravel() for i in index]
-        zero = np.zeros(int(np.prod(full)), dtype=np.intp)
-        flat.append(np.ravel_multi_index(at, shapes[name]) if at else zero)
-    one, other = (places[name][at] for name, at in zip(names, flat, strict=True))
-    return one, other, flat[0], flat[1], full
 
 
 def _beside(
@@ -400,8 +349,3 @@ def _beside(
         at = np.flatnonzero((row >= 0) & (known < 0))
         if at.size:
             yield number, at, row[at], name, read[at]
-
-
-def _joined(parts: Sequence[Any], kind: type[np.intp]) -> Ints:
-    """The parts concatenated; an empty array without parts."""
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

@@ -142,8 +142,7 @@ def pencil_in(constants: Constants, arrays: tuple[str, ...]) -> Pencil:
 def _stored(joint: Joint, fixed: Fixed) -> Floats:
     squares, pairs = fixed
     own = {name: (0.0, value) for name, value in squares.items()}
-    nothing = {name: np.zeros(shape) for name, shape in joint.shapes.items()}
-    return joint.assembled(nothing, (own, pairs))[1]
+    return joint.assembled(joint.zeros, (own, pairs))[1]
 
 
 def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...]] | None:

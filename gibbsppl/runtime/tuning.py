@@ -36,10 +36,12 @@ MEAN, COVARIANCE, FACTOR, SHAPED = "mean", "covariance", "factor", "shaped"
 OF_VECTORS = (MEAN, COVARIANCE, FACTOR, SHAPED)
 # Those that a `Trajectory` has besides the target, whether it adapts, and what was accepted.
 LEARNS, SCALES, SUMS, POINTS, DIVERGED = "learnt", "scale", "moments", "points", "diverged"
-# Those of an `Approximation`: where Newton steps begin, the share of accepted proposals; in loops
-# also the entries of the precision, the last vector, and what holds on of these.
+# Those of an `Approximation`: where Newton steps begin, the share of accepted proposals; the last
+# vector, proposals of a batch, what is known of them, and what holds on; in loops also the entries
+# of the precision.
 CENTRE, SHARE, ENTRIES, LAST, PLACED = "centre", "share", "entries", "last", "placed"
-OF_LOOPS = (ENTRIES, LAST, PLACED)
+PROPOSALS, JUDGED = "proposals", "judged"
+OF_BATCHES = (PLACED, ENTRIES, LAST, PROPOSALS, JUDGED)
 WHOLE = frozenset((ADAPTS, MOVES, PROPOSED))
 # What has the mean of a field over the moves since the draw before.
 RATES: Mapping[str, str] = {
@@ -151,12 +153,12 @@ def _walk(step: str, arrays: Mapping[str, Array]) -> Walk:
 
 def _approximation(step: str, arrays: Mapping[str, Array]) -> Approximation:
     """The tuning of a block's proposals about the mode that loops have left."""
-    centre, share, adapts, moves, accepted, proposed, placed, entries, last = (
+    centre, share, adapts, moves, accepted, proposed = (
         arrays[f"{step}.{field}"]
-        for field in (CENTRE, SHARE, ADAPTS, MOVES, ACCEPTED, PROPOSED, PLACED, ENTRIES, LAST)
+        for field in (CENTRE, SHARE, ADAPTS, MOVES, ACCEPTED, PROPOSED)
     )
     return Approximation(
         np.array(centre), bool(adapts), int(moves), float(share),
-        np.array(placed), np.array(entries), np.array(last),
+        *(np.array(arrays[f"{step}.{field}"], dtype=float) for field in OF_BATCHES),
         accepted=float(accepted), proposed=int(proposed),
     )  # fmt: skip

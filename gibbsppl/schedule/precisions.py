@@ -26,8 +26,9 @@ from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.memory import BYTES, memory_limit
 from gibbsppl.pieces.dependence import count_of, region_of, shifted
 from gibbsppl.pieces.split import Piece, View
-from gibbsppl.runtime.joint import Pattern, drawn
+from gibbsppl.runtime.joint import drawn
 from gibbsppl.runtime.layouts import MOST_WORK
+from gibbsppl.runtime.patterns import Pattern
 from gibbsppl.runtime.types import Flags
 from gibbsppl.schedule.blocks import MATRIX, ROWS, Blocks
 from gibbsppl.schedule.fixed_matrices import FixedMatrices, fixed_matrices_of

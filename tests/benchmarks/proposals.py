@@ -1,9 +1,9 @@
-"""Proposals about the mode one at a time, as compiled, beside batches of them, by hand.
+"""Proposals about the mode in batches, as compiled, beside batches by hand.
 
     python tests/benchmarks/proposals.py
 
 A logit of n rows and p columns: CPU microseconds of a sweep, medians of turns, and how many times
-as fast a batch is as gibbsppl's sweep (the median over the turns).
+as fast batches by hand are as gibbsppl's sweep (the median over the turns).
 """
 
 import statistics
@@ -20,6 +20,7 @@ import proposals_by_hand as by_hand  # noqa: E402
 from side_by_side import started  # noqa: E402
 
 import gibbsppl as gp  # noqa: E402
+from gibbsppl.runtime.moves import freeze  # noqa: E402
 
 TURNS = 7
 SIZES = ((1000, 10, 20_000), (50_000, 50, 320))
@@ -46,6 +47,7 @@ def compiled(x, y):
         beta = gp.Normal("beta", 0, tau=1, dims="k")
         gp.Bernoulli("y", gp.expit(design @ beta), dims="i", observed=y.astype(int))
     sampler, rng, state = started(model, blocks={"beta": "proposed"})
+    freeze(state)
     loops = sampler.loops(keep=())
     arguments = loops.arguments(rng, loops.arrays_of(state), ())
     runner = loops.compiled()

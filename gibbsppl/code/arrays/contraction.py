@@ -21,7 +21,6 @@ from gibbsppl.code.arrays.expressions import (
     Reduce,
     Span,
     at,
-    elements,
     is_call,
     mapped,
     product,
@@ -30,6 +29,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.groups import Groups, Hot, hot_of
 from gibbsppl.code.arrays.naming import Names
+from gibbsppl.code.arrays.orders import in_order, ordered
 from gibbsppl.code.arrays.statements import (
     Add,
     Argument,
@@ -53,7 +53,7 @@ def contracted(sweep: Sweep) -> Sweep:
     names = Names({*sweep.arrays, *names_in(sweep.every), *spans_in(sweep.every)})
     spans = spans_in(sweep.every)
     groups = Groups.of(sweep, names, spans)
-    work = _Contraction(names, groups, spans)
+    work = _Contraction(names, groups, spans, sweep.lanes)
     statements = work.of(sweep.statements, frozenset())
     monitors = work.of(sweep.monitors, frozenset())
     tables = tuple(groups.tables)
@@ -64,11 +64,15 @@ def contracted(sweep: Sweep) -> Sweep:
 
 @dataclass(slots=True)
 class _Contraction:
-    """The work on a sweep: what is known of arrays, names, tables, and spans of dims."""
+    """The work on a sweep: what is known of arrays, names, tables, and spans of dims.
+
+    ``lanes`` are dims whose positions come last.
+    """
 
     names: Names
     groups: Groups
     spans: Mapping[str, Span]
+    lanes: frozenset[str]
 
     def of(self, statements: Iterable[Statement], fixed: frozenset[str]) -> tuple[Statement, ...]:
         """Statements without reductions; ``fixed`` are the dims of loops around them."""
@@ -164,7 +168,7 @@ class _Contraction:
         fixed: frozenset[str],
     ) -> Expr:
         """A reduction over the members of one group: what each is made of is computed for it."""
-        kept = [self.span(d, s) for d in _in_order(e, fixed, s)]
+        kept = [self.span(d, s) for d in in_order(e, fixed, s, self.lanes)]
         name = self.names.fresh(_stem(e, value, is_hot=True))
         before.append(Let(name, tuple(kept), STARTS[e.by]))
         span, placed = self.groups.members(group, e.spans)
@@ -193,7 +197,7 @@ class _Contraction:
         fixed: frozenset[str],
     ) -> Expr:
         """The log determinant of a matrix, or an entry of its inverse: computed by a kernel."""
-        kept = [self.span(d, s) for d in _in_order(e, fixed, s)]
+        kept = [self.span(d, s) for d in in_order(e, fixed, s, self.lanes)]
         stem = "_".join([e.by, *sorted(e.arrays)[:2]])
         matrix, found = self.names.fresh(f"{stem}_of"), self.names.fresh(stem)
         dims = (*kept, *e.spans)
@@ -218,7 +222,7 @@ class _Contraction:
             members, common, spans = apart
             found = product([*common, self.reduced(members, before, s, fixed)])
             return self.reduced(Reduce(found, spans), before, s, fixed) if spans else found
-        kept = [self.span(d, s) for d in _in_order(e, fixed, s)]
+        kept = [self.span(d, s) for d in in_order(e, fixed, s, self.lanes)]
         name = self.names.fresh(_stem(e, value, is_hot=bool(hot)))
         before.append(Let(name, tuple(kept), STARTS[e.by]))
         spans, first = e.spans, list[str]()
@@ -234,7 +238,7 @@ class _Contraction:
         own = [k for k in kept if k.dim not in places]
         indices = tuple(places.get(k.dim, Position(k.dim)) for k in kept)
         first = first or [x.dim for x in spans if places]
-        over = _ordered(value, (*spans, *own), first)
+        over = ordered(value, (*spans, *own), first, self.lanes)
         before.append(_added(name, indices, value, over, e.by))
         return Element(name, tuple(Position(k.dim) for k in kept))
 
@@ -375,39 +379,3 @@ def _stem(e: Reduce, value: Expr, is_hot: bool) -> str:
     read = sorted(value.arrays) or sorted(e.arrays)
     word = "count" if is_hot and isinstance(value, Number) else e.by
     return "_".join([word, *[n.strip("~") for n in read][:3]])
-
-
-def _in_order(e: Reduce, fixed: frozenset[str], s: Statement | None) -> list[str]:
-    """The dims of a result in the order in which its operands have them, or else a statement."""
-    found: list[str] = []
-    for x in elements(e.body):
-        found += _axes(x)
-    every = list(dict.fromkeys(found))
-    last = _computed_positions(e.body)
-    own = e.free - fixed
-    outer = {x.dim: n for n, x in enumerate(spans_of(s))} if s is not None else {}
-    places = {d: len(every) if d in last else -1 for d in own} | {d: n for n, d in enumerate(every)}
-    return sorted(own, key=lambda d: (places[d], outer.get(d, len(outer)), d))
-
-
-def _computed_positions(e: Expr) -> frozenset[str]:
-    """The dims whose positions are parts of what an index is computed of: lanes of a block."""
-    indices = (i for x in elements(e) for i in x.indices if isinstance(i, Apply))
-    return frozenset[str]().union(*(i.free for i in indices))
-
-
-def _ordered(
-    value: Expr, spans: Sequence[Span], first: Sequence[str]
-) -> tuple[Span, ...]:
-    """Loops in the order of the axes of the operand with most axes."""
-    axes = max(map(_axes, elements(value)), key=len, default=[])
-    order = [*first, *(a for a in axes if a not in first)]
-    return tuple(
-        sorted(spans, key=lambda s: order.index(s.dim) if s.dim in order else len(order))
-    )
-
-
-def _axes(element: Element) -> list[str]:
-    """The dims along which an element is read, those of its indices where these stand."""
-    every = (p.dim for i in element.indices for p in walk(i) if isinstance(p, Position))
-    return list(dict.fromkeys(every))

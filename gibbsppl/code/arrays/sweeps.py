@@ -64,8 +64,9 @@ class Sweep:
     ``monitors`` compute what is recorded beside the state, the arrays ``outputs``. ``sizes`` are
     those of dims that the model does not have; ``lengths`` say of which dims of the model some of
     these are a product, or a sum of products, and so are numbers that a kernel is given ("x 4" is
-    the fifth argument of what draws x). Of the ``deferred`` steps those are carried out
-    whose number in the array `DEFERRED` is not 0. What the language does not have yet may be
+    the fifth argument of what draws x). Positions of ``lanes`` are stored, and visited, side by
+    side, inside of all others. Of the ``deferred`` steps those are carried out whose number in the
+    array `DEFERRED` is not 0. What the language does not have yet may be
     ``left_out``: steps, with the reason.
     """
 
@@ -79,6 +80,7 @@ class Sweep:
     sizes: Mapping[str, int] = field(default_factory=dict)
     deferred: tuple[str, ...] = ()
     lengths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    lanes: frozenset[str] = frozenset()
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:

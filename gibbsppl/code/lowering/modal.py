@@ -6,9 +6,19 @@ the second derivatives, they are added where a joint draw has its coefficients (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from gibbsppl.code.arrays.expressions import ONE, ZERO, Element, Number, Position, Span, total
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.arrays.expressions import (
+    ONE,
+    ZERO,
+    Element,
+    Number,
+    Position,
+    Span,
+    total,
+)
 from gibbsppl.code.arrays.statements import (
     Add,
     Argument,
@@ -24,23 +34,29 @@ from gibbsppl.code.lowering.joint import (
     add_second_degree,
     layout_arguments,
     own_dims,
+    placed,
     put_values,
     take_values,
     whole,
 )
 from gibbsppl.code.lowering.maintained import with_maintained
-from gibbsppl.code.lowering.workshop import Workshop
+from gibbsppl.code.lowering.workshop import Workshop, positions
+from gibbsppl.derive.batches import along
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.joint_tables import Tables, tables_of
+from gibbsppl.runtime.loops.modal_steps import OF_BATCH, TO_SECOND_ORDER
+from gibbsppl.runtime.modal import BATCH, LEFT, OF_TARGET, THRESHOLD
 from gibbsppl.runtime.tuning import (
     ACCEPTED,
     ADAPTS,
     CENTRE,
     ENTRIES,
+    JUDGED,
     LAST,
     MOVES,
     PLACED,
+    PROPOSALS,
     PROPOSED,
     SHARE,
     field_of,
@@ -49,9 +65,12 @@ from gibbsppl.schedule.kinds import QuadraticDraw
 
 
 def lower_modal(
-    w: Workshop, step: QuadraticDraw, terms: Sequence[Contribution], *, fixed: bool
+    w: Workshop, step: QuadraticDraw, terms: Sequence[Contribution], *, fixed: bool, batches: bool
 ) -> None:
-    """A step of all elements of several arrays; ``fixed``: all else is data."""
+    """A step of all elements of several arrays; ``fixed``: all else is data.
+
+    Proposals may be made in ``batches``, whose log densities are evaluated side by side.
+    """
     joint = joint_in(w.constants, step.variables)
     tables, stem = tables_of(joint), "_".join(step.variables)
     dims = tuple(map(w.dims, step.variables))
@@ -62,7 +81,7 @@ def lower_modal(
         local_for(w, f"{stem}_{n}", (span,), "float") for n in ("before", "base", "step", "tried")
     )
     linear = local_for(w, f"{stem}_linear", (drawn,), "float").array
-    flag = w.own_dim(f"{stem}_flag", 1)
+    flag = w.own_dim(f"{stem}_flag", OF_BATCH + 1)
     wanted = local_for(w, f"{stem}_wanted", (flag,), "int").array
 
     def field(name: str, *own: Span, kind: str = "float", start: float = 0.0) -> Element:
@@ -70,8 +89,9 @@ def lower_modal(
         w.tuning(full, tuple(s.dim for s in own), "int" if kind == "int" else "float", start)
         return Element(full, tuple(Position(s.dim) for s in own))
 
-    facts = w.own_dim(f"{stem}_facts", 2)
-    filled, placed = field(ENTRIES, stored), field(PLACED, facts)
+    facts = w.own_dim(f"{stem}_facts", LEFT + 1)
+    batch = _Batch.of(w, stem, joint.size * batches, field)
+    filled, facts_known = field(ENTRIES, stored), field(PLACED, facts)
     centre, last = field(CENTRE, span), field(LAST, span)
     share, adapts = field(SHARE, start=1.0), field(ADAPTS, kind="int", start=1.0)
     moves = field(MOVES, kind="int")
@@ -80,7 +100,10 @@ def lower_modal(
     for own in tables.arrays:
         take_values(w, joint, own, now.array)
     filling = ((filled.array, stored), (linear, drawn))
-    density = _density(w, step, terms, (joint, tables), (tried.array, wanted), filling)
+    asked = (tried.array, wanted)
+    density = _density(w, step, terms, (joint, tables), asked, filling)
+    if batches:
+        density = _with_batch(w, step, terms, (joint, tables), density, wanted, batch)
     diagonal = w.given(f"{stem}_diagonal", (span.dim,), tables.squares)
     taken, learnt = (w.fresh(n) for n in ("is_taken", "share_learnt"))
     w.add(*(Let(n, (), ZERO) for n in (taken, learnt)))
@@ -92,11 +115,12 @@ def lower_modal(
         whole(diagonal, span),
         whole(centre.array, span),
         whole(last.array, span),
-        whole(placed.array, facts),
+        whole(facts_known.array, facts),
+        *batch.arguments,
         *map(Argument, (share, adapts, moves, Number(int(fixed)), Number(int(bool(step.last))))),
         whole(wanted, flag),
     )
-    targets = (tried, centre, last, *map(Element, (taken, learnt)))
+    targets = (tried, centre, last, batch.proposals, batch.judged, *map(Element, (taken, learnt)))
     kernel = tables.kernel.replace("joint", "modal")
     w.add(Draw(targets, kernel, arguments, own=(span,), density=density, note=step.name))
     for own in tables.arrays:
@@ -134,5 +158,82 @@ def _density(
             with with_maintained(w, step.kept):
                 add_linear(w, step, joint, tables, linear)
                 add_second_degree(w, step, joint, tables, filled)
-        w.add(Choice(Element(wanted, (ZERO,)), ((), tuple(second))))
+        is_wanted = Element(wanted, (Number(TO_SECOND_ORDER),))
+        w.add(Choice(is_wanted, ((), tuple(second))))
     return Density(tried, Element(height), tuple(body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The arrays of the proposals of a batch, and of what is known of them, with their dims."""
+
+    together: Span
+    elements: Span
+    known: Span
+    proposals: Element
+    judged: Element
+
+    @classmethod
+    def of(cls, w: Workshop, stem: str, size: int, field: Callable[..., Element]) -> _Batch:
+        """The arrays of a batch of vectors of a size; none if that is 0."""
+        together = w.own_dim(f"{stem}_batch", BATCH if size else 0)
+        elements = w.own_dim(f"{stem}_in_batch", size)
+        known = w.own_dim(f"{stem}_judged", THRESHOLD + 1)
+        arrays = field(PROPOSALS, elements, together), field(JUDGED, known, together)
+        return cls(together, elements, known, *arrays)
+
+    @property
+    def arguments(self) -> tuple[Argument, Argument]:
+        """The arrays as a kernel has them."""
+        return (
+            whole(self.proposals.array, self.elements, self.together),
+            whole(self.judged.array, self.known, self.together),
+        )
+
+
+def _with_batch(
+    w: Workshop,
+    step: QuadraticDraw,
+    terms: Sequence[Contribution],
+    layout: tuple[Joint, Tables],
+    density: Density,
+    wanted: str,
+    batch: _Batch,
+) -> Density:
+    """The log density, or where they are wanted those of the proposals of a batch."""
+    joint, tables = layout
+    # (a loop over a number of lanes that is not known when it is compiled is done several at once)
+    lanes = w.own_dim("proposal", BATCH)
+    axis = Dim(lanes.dim)
+    own = {n: w.graph.variables[n] for n in step.variables}
+    names = {n: w.fresh(f"{n}_proposed") for n in own}
+    more = {names[n]: replace(v, name=names[n], dims=(*v.dims, axis)) for n, v in own.items()}
+    before, w.graph = w.graph, replace(w.graph, variables={**w.graph.variables, **more})
+    w.lanes.add(axis.name)
+    with w.apart() as body, w.with_dims({axis: BATCH}):
+        for drawn in tables.arrays:
+            place, indices, over = placed(w, joint, drawn)
+            dims = (*map(w.span, w.dims(drawn.name)), lanes)
+            here = Element(names[drawn.name], (*indices, Position(axis.name)))
+            value = Element(batch.proposals.array, (place, Position(axis.name)))
+            if joint.drawn[drawn.name].all():
+                w.add(Let(here.array, dims, value))
+            else:
+                known = Element(drawn.name, positions(w.dims(drawn.name)))
+                w.add(Let(here.array, dims, known), Store(here, value, (*over, lanes)))
+        found = w.fresh(f"{'_'.join(step.variables)}_log_densities")
+        moved = along(axis, BATCH, names, terms)
+        w.add(
+            Let(found, (lanes,), total([w.plain(t.value) for t in moved])),
+            Store(
+                Element(batch.judged.array, (Number(OF_TARGET), Position(axis.name))),
+                Element(found, (Position(axis.name),)),
+                (lanes,),
+            ),
+        )
+    w.graph = before
+    height = w.fresh(f"{'_'.join(step.variables)}_height")
+    value = Element(height)
+    one = (*density.body, Store(value, density.value))
+    chosen = Choice(Element(wanted, (Number(OF_BATCH),)), (one, tuple(body)))
+    return replace(density, value=value, body=(Let(height, (), ZERO), chosen))

@@ -81,6 +81,7 @@ def lowered(
         sizes=w.own_sizes | copies,
         deferred=put_off,
         lengths=w.lengths,
+        lanes=frozenset(w.lanes),
         left_out=w.left_out or {},
     )
 

@@ -40,8 +40,9 @@ class Workshop:
     """A sweep that is being made.
 
     ``own`` are arrays and sizes of dims that the step at work has besides those of the model;
-    ``walks`` the steps that count what they accept, each with what it counts besides;
-    ``maintained`` sums over the state that have been computed, ``read`` those that are read now.
+    ``walks`` the steps that count what they accept, each with what it counts besides; ``lanes``
+    dims whose positions are side by side; ``maintained`` sums over the state that have been
+    computed, ``read`` those that are read now.
     ``left_out`` are the steps that the language does not have, with the reason; None if there must
     be none.
     """
@@ -61,6 +62,7 @@ class Workshop:
     forms: tuple[Kept, ...] = ()
     made: Groups | None = None
     walks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lanes: set[str] = field(default_factory=set)
     maintained: dict[str, Stored] = field(default_factory=dict)
     read: dict[str, Stored] = field(default_factory=dict)
     left_out: dict[str, str] | None = None

@@ -7,11 +7,12 @@
 - by log densities, which the caller evaluates: `concave` (`concave_four`, `concave_points`,
   `concave_search`, `concave_hull`), `slices` (along lines of `tied` entries), `walks`,
   `vector_walks`, `swaps`, `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`,
-  `spreads`), `trajectories` by gradients, of `hamiltonian` steps between `unconstrained`
-  coordinates; decisions about `corrected` joint draws
+  `modal_batches`, `spreads`), `trajectories` by gradients, of `hamiltonian` steps between
+  `unconstrained` coordinates; decisions about `corrected` joint draws
 - `markers` of quantiles of what is not kept
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
-  `passage`, `stirling`, `log_chi` and `normalisers`; `elementary` ones; `copies` of vectors
+  `passage`, `stirling`, `log_chi` and `normalisers`; `elementary` ones, `exponentials` by
+  polynomials; `copies` of vectors
 
 Two packages come of the same files: here they are plain Python; `gibbsppl.runtime.compiled` has
 them compiled. Generated loops call either by the same names, so that what is compiled is tested

@@ -14,7 +14,7 @@ import numpy as np
 from gibbsppl.runtime.types import Flags, Floats, Generator, Integers
 
 from . import kernel
-from .blocks import exp_not_above_1
+from .exponentials import exp_not_above_1
 
 # Underflow beside a number above this (the largest being near one) is less than its rounding error.
 KEPT = 1e-290

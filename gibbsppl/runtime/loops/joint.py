@@ -71,7 +71,7 @@ def solve_blocks(
         return False
     for i in range(inside):
         x[i] += z[i]
-    _backward_blocks(filled, counts, orders, x)
+    backward_blocks(filled, counts, orders, x)
     return True
 
 
@@ -109,7 +109,7 @@ def _forward_matrices(filled: Floats, size: int, x: Floats, side: Floats) -> boo
 
 
 @kernel
-def _backward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats) -> None:
+def backward_blocks(filled: Floats, counts: Ints, orders: Ints, x: Floats) -> None:
     """``L'^-1 x``, in place of it."""
     start = place = 0
     for g in range(len(counts)):
@@ -175,12 +175,21 @@ def solve_band(filled: Floats, width: int, border: int, x: Floats, z: Floats) ->
             side[i, k] *= scale
     if border and not drawn_border(side, corner, x, z):
         return False
-    for i in range(inside - 1, -1, -1):
-        total = (x[i] + z[i]) * band[i, 0]
-        for d in range(1, min(width, inside - 1 - i) + 1):
+    for i in range(inside):
+        x[i] += z[i]
+    backward_band(band, x)
+    return True
+
+
+@kernel
+def backward_band(band: Floats, x: Floats) -> None:
+    """``L'^-1 x`` of a band, in place of it."""
+    size, width = len(band), band.shape[1] - 1
+    for i in range(size - 1, -1, -1):
+        total = x[i] * band[i, 0]
+        for d in range(1, min(width, size - 1 - i) + 1):
             total -= band[i, d] * x[i + d]
         x[i] = total
-    return True
 
 
 @kernel

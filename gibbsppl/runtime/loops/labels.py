@@ -9,7 +9,7 @@ import numpy as np
 from gibbsppl.runtime.types import Floats, Generator
 
 from . import inlined, kernel
-from .blocks import exp_not_above_1
+from .exponentials import exp_not_above_1
 
 APART: Mapping[str, str] = {}
 

@@ -11,9 +11,12 @@ density, and where it is ``wanted`` the gradient and the second derivatives::
             filled[:], linear[:] = ...  # minus the second derivatives, as stored, and the gradient
 
 In the end ``tried`` is the vector after the step. The entries are stored as those of joint draws
-(`joint`, `sparse`); ``diagonal`` are their places on the diagonal. ``state`` is 0 before the first
-step, and 2 where the mode, which is the ``centre``, and what is ``filled`` hold on, since all else
-is ``fixed``.
+(`joint`, `sparse`); ``diagonal`` are their places on the diagonal. The ``state`` is what is placed
+(`gibbsppl.runtime.modal`): the mode, which is the ``centre``, and what is ``filled`` hold on where
+all else is ``fixed``.
+
+After warm-up ``proposals`` are then made in batches, unless there is no room for one. Where
+``wanted[1]`` says so, the caller evaluates the log densities of all of them, into ``judged[0]``.
 """
 
 from __future__ import annotations
@@ -23,34 +26,54 @@ from math import isfinite
 
 import numpy as np
 
+from gibbsppl.runtime.modal import BATCH
 from gibbsppl.runtime.types import Floats, Generator, Ints
 
 from . import kernel
 from .joint import placed, solve_band, solve_blocks
+from .modal_batches import (
+    are_batched,
+    asked_of_batch,
+    batch_after,
+    batch_before,
+    one_of_batch,
+    put_in_batch,
+    taken_of_batch,
+)
 from .modal_steps import (
     ASK,
     DONE,
+    KNOWN,
     PROPOSE,
     SHARE,
     SIZE,
     STAGE,
     STARTED,
     STEP,
+    TAKE,
     TAKEN,
     after_newton,
     arrange_away,
     arranged_slope,
-    begun,
+    at_mode,
     combine,
     is_finite,
     learn,
     more_weight,
+    numbers,
     proposed,
     raised,
     task_of,
 )
 from .sparse import solve_sparse
-from .spreads import spread_band, spread_blocks, spread_sparse
+from .spreads import (
+    drawn_band,
+    drawn_blocks,
+    drawn_sparse,
+    spread_band,
+    spread_blocks,
+    spread_sparse,
+)
 
 APART: Mapping[str, str] = {}
 
@@ -96,6 +119,8 @@ def modal_blocks_next(  # noqa: PLR0913, PLR0917
     centre: Floats,
     last: Floats,
     state: Floats,
+    proposals: Floats,
+    judged: Floats,
     share: float,
     adapting: int,
     moves: int,
@@ -108,7 +133,10 @@ def modal_blocks_next(  # noqa: PLR0913, PLR0917
 
     The elements inside the border are in blocks.
     """
-    task = task_of(rng, work, now, base, step, linear, centre, state, fixed, wanted, tried)
+    batches = are_batched(state, proposals, share, adapting, fixed)
+    task = task_of(
+        rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
+    )
     if task == STEP:
         more, ready = 0.0, False
         while isfinite(more) and not ready:
@@ -118,17 +146,32 @@ def modal_blocks_next(  # noqa: PLR0913, PLR0917
             more = more_weight(filled, diagonal, more)
         task = after_newton(work, base, step, linear, x, order, ready, tried)
     if task == PROPOSE:
-        z = begun(rng, work, base, step, centre, state, share, adapting, fixed, border * along)
-        matrix, x = filled.copy(), np.zeros(len(z))
+        at_mode(work, base, step, centre, state, adapting, fixed)
+        batches = are_batched(state, proposals, share, adapting, fixed)
+        matrix, x, none = filled.copy(), np.zeros(len(now)), np.zeros(len(now))
+        z = none if batches else numbers(rng, work, len(now), share, border * along)
         task = DONE
-        if solve_blocks(matrix, counts, orders, border, x, z.copy()):
+        if solve_blocks(matrix, counts, orders, border, x, none):
             arrange_away(now, base, order, x)
             spread_blocks(matrix, counts, orders, border, x)
-            combine(work, x, z, len(z) - border if along else 0)
-            matrix, x = filled.copy(), np.zeros(len(z))
-            if solve_blocks(matrix, counts, orders, border, x, z) and is_finite(x):
-                placed(x, order, step)
-                task = proposed(work, now, base, step, last, state, wanted, tried)
+            if batches:
+                if batch_before(work, now, last, x, state):
+                    for number in range(BATCH):
+                        one_of_batch(rng, judged, number, x)
+                        drawn_blocks(matrix, counts, orders, border, x)
+                        put_in_batch(base, order, x, number, proposals)
+                task = batch_after(work, now, state, wanted, tried)
+            else:
+                combine(work, x, z, len(z) - border if along else 0)
+                drawn_blocks(matrix, counts, orders, border, z)
+                if is_finite(z):
+                    placed(z, order, step)
+                    task = proposed(work, now, base, step, last, state, wanted, tried)
+    if task == KNOWN:
+        task = asked_of_batch(work, wanted)
+    if task == TAKE:
+        taken_of_batch(work, state, proposals, judged, tried)
+        task = DONE
     if task == DONE:
         learn(work, now, centre, last, state, share, adapting, moves, tried)
     return task == ASK
@@ -150,6 +193,8 @@ def modal_band_next(  # noqa: PLR0913, PLR0917
     centre: Floats,
     last: Floats,
     state: Floats,
+    proposals: Floats,
+    judged: Floats,
     share: float,
     adapting: int,
     moves: int,
@@ -162,7 +207,10 @@ def modal_band_next(  # noqa: PLR0913, PLR0917
 
     The elements inside the border are in a band.
     """
-    task = task_of(rng, work, now, base, step, linear, centre, state, fixed, wanted, tried)
+    batches = are_batched(state, proposals, share, adapting, fixed)
+    task = task_of(
+        rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
+    )
     if task == STEP:
         more, ready = 0.0, False
         while isfinite(more) and not ready:
@@ -172,17 +220,32 @@ def modal_band_next(  # noqa: PLR0913, PLR0917
             more = more_weight(filled, diagonal, more)
         task = after_newton(work, base, step, linear, x, order, ready, tried)
     if task == PROPOSE:
-        z = begun(rng, work, base, step, centre, state, share, adapting, fixed, border * along)
-        matrix, x = filled.copy(), np.zeros(len(z))
+        at_mode(work, base, step, centre, state, adapting, fixed)
+        batches = are_batched(state, proposals, share, adapting, fixed)
+        matrix, x, none = filled.copy(), np.zeros(len(now)), np.zeros(len(now))
+        z = none if batches else numbers(rng, work, len(now), share, border * along)
         task = DONE
-        if solve_band(matrix, width, border, x, z.copy()):
+        if solve_band(matrix, width, border, x, none):
             arrange_away(now, base, order, x)
             spread_band(matrix, width, border, x)
-            combine(work, x, z, len(z) - border if along else 0)
-            matrix, x = filled.copy(), np.zeros(len(z))
-            if solve_band(matrix, width, border, x, z) and is_finite(x):
-                placed(x, order, step)
-                task = proposed(work, now, base, step, last, state, wanted, tried)
+            if batches:
+                if batch_before(work, now, last, x, state):
+                    for number in range(BATCH):
+                        one_of_batch(rng, judged, number, x)
+                        drawn_band(matrix, width, border, x)
+                        put_in_batch(base, order, x, number, proposals)
+                task = batch_after(work, now, state, wanted, tried)
+            else:
+                combine(work, x, z, len(z) - border if along else 0)
+                drawn_band(matrix, width, border, z)
+                if is_finite(z):
+                    placed(z, order, step)
+                    task = proposed(work, now, base, step, last, state, wanted, tried)
+    if task == KNOWN:
+        task = asked_of_batch(work, wanted)
+    if task == TAKE:
+        taken_of_batch(work, state, proposals, judged, tried)
+        task = DONE
     if task == DONE:
         learn(work, now, centre, last, state, share, adapting, moves, tried)
     return task == ASK
@@ -208,6 +271,8 @@ def modal_sparse_next(  # noqa: PLR0913, PLR0917
     centre: Floats,
     last: Floats,
     state: Floats,
+    proposals: Floats,
+    judged: Floats,
     share: float,
     adapting: int,
     moves: int,
@@ -220,7 +285,10 @@ def modal_sparse_next(  # noqa: PLR0913, PLR0917
 
     The elements inside the border are eliminated one by one.
     """
-    task = task_of(rng, work, now, base, step, linear, centre, state, fixed, wanted, tried)
+    batches = are_batched(state, proposals, share, adapting, fixed)
+    task = task_of(
+        rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
+    )
     if task == STEP:
         more, ready = 0.0, False
         while isfinite(more) and not ready:
@@ -231,17 +299,32 @@ def modal_sparse_next(  # noqa: PLR0913, PLR0917
             more = more_weight(filled, diagonal, more)
         task = after_newton(work, base, step, linear, x, order, ready, tried)
     if task == PROPOSE:
-        z = begun(rng, work, base, step, centre, state, share, adapting, fixed, border * along)
-        matrix, x = filled.copy(), np.zeros(len(z))
+        at_mode(work, base, step, centre, state, adapting, fixed)
+        batches = are_batched(state, proposals, share, adapting, fixed)
+        matrix, x, none = filled.copy(), np.zeros(len(now)), np.zeros(len(now))
+        z = none if batches else numbers(rng, work, len(now), share, border * along)
         task = DONE
-        if solve_sparse(matrix, starts, rows, left, links, ends, border, x, z.copy()):
+        if solve_sparse(matrix, starts, rows, left, links, ends, border, x, none):
             arrange_away(now, base, order, x)
             spread_sparse(matrix, starts, rows, border, x)
-            combine(work, x, z, len(z) - border if along else 0)
-            matrix, x = filled.copy(), np.zeros(len(z))
-            if solve_sparse(matrix, starts, rows, left, links, ends, border, x, z) and is_finite(x):
-                placed(x, order, step)
-                task = proposed(work, now, base, step, last, state, wanted, tried)
+            if batches:
+                if batch_before(work, now, last, x, state):
+                    for number in range(BATCH):
+                        one_of_batch(rng, judged, number, x)
+                        drawn_sparse(matrix, starts, rows, border, x)
+                        put_in_batch(base, order, x, number, proposals)
+                task = batch_after(work, now, state, wanted, tried)
+            else:
+                combine(work, x, z, len(z) - border if along else 0)
+                drawn_sparse(matrix, starts, rows, border, z)
+                if is_finite(z):
+                    placed(z, order, step)
+                    task = proposed(work, now, base, step, last, state, wanted, tried)
+    if task == KNOWN:
+        task = asked_of_batch(work, wanted)
+    if task == TAKE:
+        taken_of_batch(work, state, proposals, judged, tried)
+        task = DONE
     if task == DONE:
         learn(work, now, centre, last, state, share, adapting, moves, tried)
     return task == ASK

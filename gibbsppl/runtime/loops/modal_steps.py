@@ -14,11 +14,17 @@ from gibbsppl.runtime.ascents import EPS, GROWTH
 from gibbsppl.runtime.ascents import SHARE as OF_RISE
 from gibbsppl.runtime.modal import (
     CLOSE,
+    FOUND_ANEW,
     FREEDOM,
     FREEDOM_BY_ELEMENT,
+    HEIGHT,
+    HELD,
+    HELD_ON,
     LEAST_ACCEPTED,
+    LEFT,
     MOST_POINTS,
     REMEMBERED,
+    UNKNOWN,
 )
 from gibbsppl.runtime.types import Floats, Generator, Ints
 from gibbsppl.runtime.walks import VECTOR
@@ -33,15 +39,19 @@ APART: Mapping[str, str] = {}
 # promises to add, and how much of it is made; points so far; the log density at the current vector;
 # the square of what a proposal is stretched by, what it adds to the ratio; whether the step was
 # taken, with which probability, whether it was that of a random walk; the share of accepted
-# proposals; what comes next.
-FOUND, HEIGHT, RISE, PART, POINTS, NOW, STRETCH, PROPOSAL = range(1, 9)
-TAKEN, PROBABILITY, WALKS, SHARE, STAGE = range(9, 14)
-SIZE = 14
+# proposals; what comes next; whether a batch has just been made.
+FOUND, RISING, RISE, PART, POINTS, NOW, STRETCH, PROPOSAL = range(1, 9)
+TAKEN, PROBABILITY, WALKS, SHARE, STAGE, MADE = range(9, 15)
+SIZE = 15
 
 # Stages: nothing is asked yet; then what the log density that is asked for is of.
-STARTED, SEARCHED, LAST, CURRENT, PROPOSED = 0.0, 1.0, 2.0, 3.0, 4.0
-# What is to be done: ask for the log density at what is tried; make a Newton step; propose; end.
-ASK, STEP, PROPOSE, DONE = 0, 1, 2, 3
+STARTED, SEARCHED, LAST_PART, CURRENT, PROPOSED, BATCHED = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
+# What is to be done: ask for the log density at what is tried; make a Newton step; propose; ask for
+# those of a batch, if it is new; take the next one of it, or not; end.
+ASK, STEP, PROPOSE, KNOWN, TAKE, DONE = 0, 1, 2, 3, 4, 5
+# What may be wanted instead of a log density at what is tried: the same to second order, those of
+# a batch.
+TO_SECOND_ORDER, OF_BATCH = 0, 1
 # A Newton step that promises less is no step: its start is the mode, to rounding.
 AT_MODE = 1e-16
 # The least weight on the diagonal that is not lost.
@@ -57,20 +67,28 @@ def task_of(  # noqa: PLR0913, PLR0917
     step: Floats,
     linear: Floats,
     centre: Floats,
+    last: Floats,
     state: Floats,
     fixed: int,
+    batches: bool,
     wanted: Ints,
     tried: Floats,
 ) -> int:
-    """The next task, given what was asked for."""
+    """The next task, given what was asked for; ``batches``: proposals come from these."""
+    wanted[OF_BATCH] = 0
     if isnan(work[FOUND]):
         work[FOUND] = -inf
+    if work[STAGE] == BATCHED:
+        return TAKE
     if work[STAGE] == SEARCHED:
         return _judged(work, base, step, linear, tried)
-    if work[STAGE] == LAST:
+    if work[STAGE] == LAST_PART:
         return PROPOSE
     if work[STAGE] == CURRENT:
         work[NOW] = work[FOUND]
+        if batches:
+            state[HEIGHT] = work[FOUND]
+            return KNOWN
         copied(base, tried)
         work[STAGE] = PROPOSED
         return ASK
@@ -81,16 +99,18 @@ def task_of(  # noqa: PLR0913, PLR0917
         work[TAKEN] = -rng.standard_exponential() < ratio
         work[PROBABILITY] = exp(min(ratio, 0.0))
         return DONE
-    work[POINTS] = work[TAKEN] = work[PROBABILITY] = work[WALKS] = 0.0
-    if state[0] == 0.0:
+    work[POINTS] = work[TAKEN] = work[PROBABILITY] = work[WALKS] = work[MADE] = 0.0
+    if batches and state[LEFT] > 0.0 and are_equal(now, last):
+        return TAKE
+    if state[HELD] == UNKNOWN:
         copied(now, centre)
-        state[0] = 1.0
-    if state[0] == 2.0 and fixed:
+        state[HELD] = FOUND_ANEW
+    if state[HELD] == HELD_ON and fixed:
         copied(centre, base)
         step[:] = work[RISE] = 0.0
         return PROPOSE
     copied(centre, tried)
-    wanted[0] = 1
+    wanted[TO_SECOND_ORDER] = 1
     work[STAGE] = SEARCHED
     return ASK
 
@@ -100,19 +120,19 @@ def _judged(work: Floats, base: Floats, step: Floats, linear: Floats, tried: Flo
     """The task where the log density is known at the end of a part of a Newton step."""
     height, is_higher = work[FOUND], work[POINTS] == 0.0
     if not is_higher and isfinite(height) and is_finite(linear[: len(base)]):
-        part, before = work[PART], work[HEIGHT]
+        part, before = work[PART], work[RISING]
         lost, slope = EPS * (1.0 + abs(before)), 0.0
         for i in range(len(base)):
             slope += linear[i] * step[i]
         is_higher = height >= before + OF_RISE * part * work[RISE] or -part * slope <= lost
     if is_higher:
-        work[HEIGHT] = height
+        work[RISING] = height
         work[POINTS] += 1.0
         copied(tried, base)
         return STEP
     work[PART] /= 2.0
     if not _is_moved(work, base, step, tried):
-        work[STAGE] = LAST
+        work[STAGE] = LAST_PART
     return ASK
 
 
@@ -153,33 +173,37 @@ def after_newton(  # noqa: PLR0913, PLR0917
 
 
 @kernel
-def begun(  # noqa: PLR0913, PLR0917
-    rng: Generator,
+def at_mode(
     work: Floats,
     base: Floats,
     step: Floats,
     centre: Floats,
     state: Floats,
-    share: float,
     adapting: int,
     fixed: int,
-    border: int,
-) -> Floats:
-    """Standard normal numbers for a proposal, once ``base`` is the mode; of a ``border`` alone."""
+) -> None:
+    """The last Newton step made, and what is held on to."""
     for i in range(len(base)):
         base[i] += step[i]
     if adapting or fixed:
         copied(base, centre)
-    state[0] = 2.0 if fixed and work[RISE] <= AT_MODE else 1.0
-    size = border or len(base)
+    state[HELD] = HELD_ON if fixed and work[RISE] <= AT_MODE else FOUND_ANEW
+
+
+@kernel
+def numbers(
+    rng: Generator, work: Floats, size: int, share: float, border: int
+) -> Floats:
+    """Standard normal numbers for a proposal; of a ``border`` alone, if there is one."""
+    whole, size = size, border or size
     work[WALKS] = share < LEAST_ACCEPTED and rng.uniform() < 0.5
     freedom = FREEDOM + FREEDOM_BY_ELEMENT * size
     if work[WALKS]:
         work[STRETCH] = VECTOR / size
     else:
         work[STRETCH] = freedom / (2.0 * rng.standard_gamma(freedom / 2.0))
-    z = np.zeros(len(base))
-    for i in range(len(base) - size, len(base)):
+    z = np.zeros(whole)
+    for i in range(whole - size, whole):
         z[i] = rng.standard_normal()
     return z
 
@@ -199,9 +223,14 @@ def combine(work: Floats, u: Floats, z: Floats, stays: int) -> None:
         there += work[STRETCH] * z[i] * z[i]
         z[i] = (u[i] if walks else 0.0) + root * z[i]
     size = len(u) - stays
+    work[PROPOSAL] = (log_t(here, size) - log_t(there, size)) * (not walks)
+
+
+@kernel
+def log_t(length: float, size: int) -> float:
+    """The log density of a multivariate t, up to a constant, by the squared length in its units."""
     freedom = FREEDOM + FREEDOM_BY_ELEMENT * size
-    half = (freedom + size) / 2.0
-    work[PROPOSAL] = half * (log1p(there / freedom) - log1p(here / freedom)) * (not walks)
+    return -(freedom + size) / 2.0 * log1p(length / freedom)
 
 
 @kernel
@@ -218,9 +247,9 @@ def proposed(  # noqa: PLR0913, PLR0917
     """The proposal into ``base``, in place of the mode; what is asked for next."""
     for i in range(len(base)):
         base[i] += away[i]
-    wanted[0] = 0
-    if state[0] == 2.0 and _are_equal(now, last):
-        work[NOW] = state[1]
+    wanted[TO_SECOND_ORDER] = 0
+    if state[HELD] == HELD_ON and are_equal(now, last):
+        work[NOW] = state[HEIGHT]
         copied(base, tried)
         work[STAGE] = PROPOSED
     else:
@@ -245,7 +274,7 @@ def learn(  # noqa: PLR0913, PLR0917
     if work[TAKEN] == 0.0:
         copied(now, tried)
     copied(tried, last)
-    state[1] = work[FOUND] if work[TAKEN] else work[NOW]
+    state[HEIGHT] = work[FOUND] if work[TAKEN] else work[NOW]
     if adapting and work[STAGE] == SEARCHED:  # (no Newton step can be made from the centre)
         copied(now, centre)
     work[SHARE] = share
@@ -288,7 +317,7 @@ def arrange_away(now: Floats, mode: Floats, order: Ints, x: Floats) -> None:
 
 
 @kernel
-def _are_equal(x: Floats, y: Floats) -> bool:
+def are_equal(x: Floats, y: Floats) -> bool:
     """Whether two vectors have the same numbers."""
     for i in range(len(x)):  # noqa: SIM110  (Numba has no all)
         if x[i] != y[i]:

@@ -101,12 +101,20 @@ def solve_sparse(  # noqa: PLR0913, PLR0917
                 side[rows[p], k] -= own * side[i, k]
     if border and not drawn_border(side, corner, x, z):
         return False
-    for i in range(inside - 1, -1, -1):
-        total = x[i] + z[i]
+    for i in range(inside):
+        x[i] += z[i]
+    backward_sparse(filled, starts, rows, x)
+    return True
+
+
+@kernel
+def backward_sparse(filled: Floats, starts: Ints, rows: Ints, x: Floats) -> None:
+    """``L'^-1 x`` of what was eliminated, in place of it."""
+    for i in range(len(starts) - 2, -1, -1):
+        total = x[i]
         for p in range(starts[i] + 1, starts[i + 1]):
             total -= filled[p] * x[rows[p]]
         x[i] = total / filled[starts[i]]
-    return True
 
 
 @kernel

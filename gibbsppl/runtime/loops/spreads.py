@@ -1,7 +1,8 @@
-"""Vectors in units of a normal distribution: ``L' x``, by the factor of a precision matrix.
+"""Vectors in units of a normal distribution and back, by the factor of a precision matrix.
 
-What is ``filled`` is what the solvers of `joint` and `sparse` leave behind: factors of what is
-inside the border, ``L^-1`` times what is beside it, the factor of the corner.
+``spread`` is ``L' x``, ``drawn`` is ``L'^-1 x``. What is ``filled`` is what the solvers of `joint`
+and `sparse` leave behind: factors of what is inside the border, ``L^-1`` times what is beside it,
+the factor of the corner. Columns of a band are divided by their diagonals, which are inverted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Mapping
 from gibbsppl.runtime.types import Floats, Ints
 
 from . import kernel
-from .joint import corner_of
+from .joint import backward_band, backward_blocks, corner_of
+from .matrices import backward
+from .sparse import backward_sparse
 
 APART: Mapping[str, str] = {}
 
@@ -40,10 +43,10 @@ def spread_band(filled: Floats, width: int, border: int, x: Floats) -> None:
     inside = len(x) - border
     band = filled[: inside * (width + 1)].reshape((inside, width + 1))
     for i in range(inside):
-        total = 0.0
-        for d in range(min(width, inside - 1 - i) + 1):
+        total = x[i]
+        for d in range(1, min(width, inside - 1 - i) + 1):
             total += band[i, d] * x[i + d]
-        x[i] = total
+        x[i] = total / band[i, 0]
     _spread_border(filled, inside * (width + 1), border, x)
 
 
@@ -73,3 +76,39 @@ def _spread_border(filled: Floats, stored: int, border: int, x: Floats) -> None:
         for j in range(k, border):
             total += corner[j, k] * x[inside + j]
         x[inside + k] = total
+
+
+@kernel
+def drawn_blocks(filled: Floats, counts: Ints, orders: Ints, border: int, x: Floats) -> None:
+    """``L'^-1 x`` of blocks and a border, in place of x."""
+    stored = 0
+    for g in range(len(counts)):
+        stored += counts[g] * orders[g] ** 2
+    _drawn_border(filled, stored, border, x)
+    backward_blocks(filled, counts, orders, x)
+
+
+@kernel
+def drawn_band(filled: Floats, width: int, border: int, x: Floats) -> None:
+    """``L'^-1 x`` of a band and a border, in place of x."""
+    inside = len(x) - border
+    _drawn_border(filled, inside * (width + 1), border, x)
+    backward_band(filled[: inside * (width + 1)].reshape((inside, width + 1)), x)
+
+
+@kernel
+def drawn_sparse(filled: Floats, starts: Ints, rows: Ints, border: int, x: Floats) -> None:
+    """``L'^-1 x`` of an inside that was eliminated and a border, in place of x."""
+    _drawn_border(filled, starts[len(starts) - 1], border, x)
+    backward_sparse(filled, starts, rows, x)
+
+
+@kernel
+def _drawn_border(filled: Floats, stored: int, border: int, x: Floats) -> None:
+    """The border's own part, which is taken from the inside."""
+    inside = len(x) - border
+    side = filled[stored : stored + inside * border].reshape((inside, border))
+    backward(corner_of(filled, stored + inside * border, border), x[inside:])
+    for i in range(inside):
+        for k in range(border):
+            x[i] -= side[i, k] * x[inside + k]
