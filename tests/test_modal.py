@@ -328,6 +328,13 @@ def test_draws_of_batches_are_those_of_proposals_one_by_one(name, one_by_one, mo
             np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
 
 
+def test_draws_of_one_block_are_those_of_loops():
+    settings = {"draws": 200, "warmup": 50, "chains": 1, "seed": 4, "progress": False}
+    sampler = gp.compile(few())
+    one, other = (sampler.sample(backend=b, **settings)["beta"] for b in ("numpy", "compiled"))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
 @pytest.mark.parametrize("backend", ["numpy", pytest.param("compiled", marks=pytest.mark.slow)])
 def test_a_batch_lasts_from_one_part_of_a_run_to_the_next(backend):
     sampler = gp.compile(few())

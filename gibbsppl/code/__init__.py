@@ -15,7 +15,8 @@
   `numpy_text` prints
 - a sweep as a value: `arrays`, the language and its passes; `lowering` to it; `loop_text` prints it
   as plain loops, `loop_program` is these with all they read, `parted_program` the same in parts
-  that threads share; `operations` of each step; `costs`: what loops are `worth`;
+  that threads share; `operations` of each step (of a log density those that are `asked_for`);
+  `costs`: what loops are `worth`;
   `numbers_program`: loops that tell numbers, `density_program`: a log density, `log_densities`:
   where its loops pay, `moments_program`: what a statement predicts
 - `trials`: schedules whose operations are counted beside others, to choose among them

@@ -46,6 +46,7 @@ from gibbsppl.code.arrays.statements import (
     spans_of,
 )
 from gibbsppl.code.arrays.sweeps import DEFERRED, Sweep, every, made_by, spans_in
+from gibbsppl.code.asked_for import asked_for
 from gibbsppl.runtime.operations import FUNCTIONS, KERNELS
 
 # Bytes of a number; of one in single precision.
@@ -106,17 +107,6 @@ def _all(works: Iterable[Work]) -> Work:
     return Work(
         Amount.sum(w.operations for w in found), Amount.sum(w.moved for w in found)
     )
-
-
-def _with_choice(body: Sequence[Statement], *, wanted: bool) -> list[Statement]:
-    """The statements of a log density, with the body of a choice that is wanted, or none."""
-    found = list[Statement]()
-    for s in body:
-        if not isinstance(s, Choice):
-            found.append(s)
-        elif wanted:
-            found += s.bodies[-1]
-    return found
 
 
 def _attributed(parts: Sequence[tuple[str, Work]]) -> Iterator[tuple[str, Work]]:
@@ -258,9 +248,9 @@ class _Counter:
                   for a in s.arguments if not (a.own and isinstance(a.value, Element)))  # fmt: skip
         found = sum(values, found)
         if s.density is not None:
-            value, searched = self.valued(s.density.value), row.searched(given)
-            for times, wanted in ((row.evaluations, False), (searched, True)):
-                body = _with_choice(s.density.body, wanted=wanted)
+            value = self.valued(s.density.value)
+            for kind, times in enumerate(row.asked(given)):
+                body = asked_for(s.density.body, kind) if times else []
                 inside = [w for _, w in self.parts(body, ONE)]
                 found += _all([value, *inside]).times(times)
         return found

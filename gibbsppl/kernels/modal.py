@@ -67,7 +67,7 @@ class ModalMove(ConcaveBlock):
     def functions(self, module: Module) -> list[str]:
         """The functions of the log density, of it to second order, and of those of a batch."""
         found = [self.density(module), self.second_order(module, self._local_name(module))]
-        return found + [self._of_batch(module)] * self.is_in_batches(module.graph)
+        return [*found, self._of_batch(module)] if self.is_in_batches(module.graph) else found
 
     def is_in_batches(self, graph: Graph) -> bool:
         """Whether proposals of many steps are made together: all else than the block is data.

@@ -18,6 +18,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gibbsppl.runtime.modal import BATCH
+
 
 class Given(Protocol):
     """An argument or a result of a kernel, as far as it is known before a run.
@@ -49,16 +51,19 @@ class Kernel:
     """The operations of a call, by its arguments and then its results.
 
     ``evaluations``: how often it asks for its log density, on average; a kernel that ``searches``
-    for a mode asks so often besides, and then to second order, unless the mode is known.
+    for a mode asks so often besides, and then to second order, unless the mode is known. Then it
+    may ask for those of a batch, once for so many calls.
     """
 
     operations: Callable[..., Any]
     evaluations: float = 0.0
     searches: float = 0.0
 
-    def searched(self, given: Sequence[Given]) -> float:
-        """How often a log density is asked for to second order, by the arguments of a call."""
-        return 0.0 if self.searches and _is_fixed(given) else self.searches
+    def asked(self, given: Sequence[Given]) -> tuple[float, float, float]:
+        """How often a log density is asked for, the same to second order, and those of a batch."""
+        if self.searches and _has_batches(given):
+            return 0.0, 0.0, 1 / BATCH
+        return self.evaluations, 0.0 if self.searches and _is_fixed(given) else self.searches, 0.0
 
 
 # Arithmetic, comparisons and choices by a condition.
@@ -99,7 +104,9 @@ DRAWS: Mapping[str, float] = {
 # A standard normal number, a uniform one; a call of a kernel of vectors.
 NORMAL, UNIFORM, CALL = 12, 6, 40
 # Newton steps to a mode from a centre that warm-up has learnt; the results of a proposal about it.
-NEWTON_STEPS, RESULTS = 2.5, 5
+NEWTON_STEPS, RESULTS = 2.5, 7
+# What of a proposal about a mode each element takes, besides random numbers and factors.
+PASSES = 40
 # Points of a path by gradients, most often; what each takes, whatever its elements.
 POINTS_OF_PATH, POINT = 8, 340
 # A Polya-Gamma number of one trial, and of many.
@@ -205,19 +212,33 @@ def _number(operations: float, evaluations: float = 0.0) -> Kernel:
 
 def _is_fixed(given: Sequence[Given]) -> bool:
     """Whether all else than the block that is proposed is data: its last argument but two."""
-    amount = given[-3].amount
-    return amount is not None and amount.at({}) != 0.0
+    return _is_true(given[-3])
+
+
+def _has_batches(given: Sequence[Given]) -> bool:
+    """Whether proposals are made in batches: the last argument but three."""
+    return _is_true(given[-4])
+
+
+def _is_true(given: Given) -> bool:
+    """Whether an argument is a number, and not 0."""
+    return given.amount is not None and given.amount.at({}) != 0.0
 
 
 def _modal(of: Callable[..., Any]) -> Kernel:
-    """A proposal about a mode: a factor for each Newton step, and two for the proposal.
+    """A proposal about a mode: a factor for each Newton step, and one for the proposal.
 
-    The log density is evaluated at what is proposed and at what is there.
+    The log density is evaluated at what is proposed and at what is there. By the entries of the
+    factor vectors are put into its units, and back; of a batch there is one, which is put back.
     """
 
     def operations(*given: Given) -> Any:
-        factor = of(*given[3:])
-        return factor * (2 if _is_fixed(given[:-RESULTS]) else 2 + NEWTON_STEPS)
+        factor, own = of(*given[3:]), given[:-RESULTS]
+        elements, entries = given[0].count, given[3].count
+        if _has_batches(own):
+            return factor * (1 / BATCH) + CALL + elements * (NORMAL + 8) + entries
+        alone = CALL + elements * (NORMAL + PASSES) + entries * 3
+        return factor * (1 if _is_fixed(own) else 1 + NEWTON_STEPS) + alone
 
     return Kernel(operations, 2.0, NEWTON_STEPS)
 

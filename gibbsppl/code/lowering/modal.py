@@ -107,6 +107,7 @@ def lower_modal(
     diagonal = w.given(f"{stem}_diagonal", (span.dim,), tables.squares)
     taken, learnt = (w.fresh(n) for n in ("is_taken", "share_learnt"))
     w.add(*(Let(n, (), ZERO) for n in (taken, learnt)))
+    flags = (Number(int(is_so)) for is_so in (batches, fixed, bool(step.last)))
     arguments = (
         *(whole(x.array, span) for x in (now, base, noise)),
         whole(filled.array, stored),
@@ -117,7 +118,7 @@ def lower_modal(
         whole(last.array, span),
         whole(facts_known.array, facts),
         *batch.arguments,
-        *map(Argument, (share, adapts, moves, Number(int(fixed)), Number(int(bool(step.last))))),
+        *map(Argument, (share, adapts, moves, *flags)),
         whole(wanted, flag),
     )
     targets = (tried, centre, last, batch.proposals, batch.judged, *map(Element, (taken, learnt)))
@@ -203,7 +204,7 @@ def _with_batch(
     """The log density, or where they are wanted those of the proposals of a batch."""
     joint, tables = layout
     # (a loop over a number of lanes that is not known when it is compiled is done several at once)
-    lanes = w.own_dim("proposal", BATCH)
+    lanes = w.own_dim("proposal", BATCH, ((),) * BATCH)
     axis = Dim(lanes.dim)
     own = {n: w.graph.variables[n] for n in step.variables}
     names = {n: w.fresh(f"{n}_proposed") for n in own}

@@ -15,7 +15,7 @@ In the end ``tried`` is the vector after the step. The entries are stored as tho
 (`gibbsppl.runtime.modal`): the mode, which is the ``centre``, and what is ``filled`` hold on where
 all else is ``fixed``.
 
-After warm-up ``proposals`` are then made in batches, unless there is no room for one. Where
+After warm-up ``proposals`` are then made in batches, if they are to be ``batched``. Where
 ``wanted[1]`` says so, the caller evaluates the log densities of all of them, into ``judged[0]``.
 """
 
@@ -124,6 +124,7 @@ def modal_blocks_next(  # noqa: PLR0913, PLR0917
     share: float,
     adapting: int,
     moves: int,
+    batched: int,
     fixed: int,
     along: int,
     wanted: Ints,
@@ -133,7 +134,7 @@ def modal_blocks_next(  # noqa: PLR0913, PLR0917
 
     The elements inside the border are in blocks.
     """
-    batches = are_batched(state, proposals, share, adapting, fixed)
+    batches = are_batched(state, share, adapting, batched)
     task = task_of(
         rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
     )
@@ -147,7 +148,7 @@ def modal_blocks_next(  # noqa: PLR0913, PLR0917
         task = after_newton(work, base, step, linear, x, order, ready, tried)
     if task == PROPOSE:
         at_mode(work, base, step, centre, state, adapting, fixed)
-        batches = are_batched(state, proposals, share, adapting, fixed)
+        batches = are_batched(state, share, adapting, batched)
         matrix, x, none = filled.copy(), np.zeros(len(now)), np.zeros(len(now))
         z = none if batches else numbers(rng, work, len(now), share, border * along)
         task = DONE
@@ -198,6 +199,7 @@ def modal_band_next(  # noqa: PLR0913, PLR0917
     share: float,
     adapting: int,
     moves: int,
+    batched: int,
     fixed: int,
     along: int,
     wanted: Ints,
@@ -207,7 +209,7 @@ def modal_band_next(  # noqa: PLR0913, PLR0917
 
     The elements inside the border are in a band.
     """
-    batches = are_batched(state, proposals, share, adapting, fixed)
+    batches = are_batched(state, share, adapting, batched)
     task = task_of(
         rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
     )
@@ -221,7 +223,7 @@ def modal_band_next(  # noqa: PLR0913, PLR0917
         task = after_newton(work, base, step, linear, x, order, ready, tried)
     if task == PROPOSE:
         at_mode(work, base, step, centre, state, adapting, fixed)
-        batches = are_batched(state, proposals, share, adapting, fixed)
+        batches = are_batched(state, share, adapting, batched)
         matrix, x, none = filled.copy(), np.zeros(len(now)), np.zeros(len(now))
         z = none if batches else numbers(rng, work, len(now), share, border * along)
         task = DONE
@@ -276,6 +278,7 @@ def modal_sparse_next(  # noqa: PLR0913, PLR0917
     share: float,
     adapting: int,
     moves: int,
+    batched: int,
     fixed: int,
     along: int,
     wanted: Ints,
@@ -285,7 +288,7 @@ def modal_sparse_next(  # noqa: PLR0913, PLR0917
 
     The elements inside the border are eliminated one by one.
     """
-    batches = are_batched(state, proposals, share, adapting, fixed)
+    batches = are_batched(state, share, adapting, batched)
     task = task_of(
         rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
     )
@@ -300,7 +303,7 @@ def modal_sparse_next(  # noqa: PLR0913, PLR0917
         task = after_newton(work, base, step, linear, x, order, ready, tried)
     if task == PROPOSE:
         at_mode(work, base, step, centre, state, adapting, fixed)
-        batches = are_batched(state, proposals, share, adapting, fixed)
+        batches = are_batched(state, share, adapting, batched)
         matrix, x, none = filled.copy(), np.zeros(len(now)), np.zeros(len(now))
         z = none if batches else numbers(rng, work, len(now), share, border * along)
         task = DONE

@@ -49,11 +49,9 @@ APART: Mapping[str, str] = {}
 
 
 @kernel
-def are_batched(
-    state: Floats, proposals: Floats, share: float, adapting: int, fixed: int
-) -> bool:
-    """Whether proposals come from batches, for which there is room."""
-    may = fixed != 0 and adapting == 0 and len(proposals) > 0 and share >= LEAST_ACCEPTED
+def are_batched(state: Floats, share: float, adapting: int, batched: int) -> bool:
+    """Whether proposals come from batches now."""
+    may = batched != 0 and adapting == 0 and share >= LEAST_ACCEPTED
     return bool(may and state[HELD] == HELD_ON)
 
 
