@@ -89,10 +89,8 @@ def lower_modal(
         w.tuning(full, tuple(s.dim for s in own), "int" if kind == "int" else "float", start)
         return Element(full, tuple(Position(s.dim) for s in own))
 
-    facts = w.own_dim(f"{stem}_facts", LEFT + 1)
     batch = _Batch.of(w, stem, joint.size * batches, field)
-    filled, facts_known = field(ENTRIES, stored), field(PLACED, facts)
-    centre, last = field(CENTRE, span), field(LAST, span)
+    filled, centre, last = field(ENTRIES, stored), field(CENTRE, span), field(LAST, span)
     share, adapts = field(SHARE, start=1.0), field(ADAPTS, kind="int", start=1.0)
     moves = field(MOVES, kind="int")
     accepted, proposed = field(ACCEPTED), field(PROPOSED, kind="int")
@@ -116,7 +114,6 @@ def lower_modal(
         whole(diagonal, span),
         whole(centre.array, span),
         whole(last.array, span),
-        whole(facts_known.array, facts),
         *batch.arguments,
         *map(Argument, (share, adapts, moves, *flags)),
         whole(wanted, flag),
@@ -166,30 +163,29 @@ def _density(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """The arrays of the proposals of a batch, and of what is known of them, with their dims."""
+    """The arrays of what holds on, of the proposals of a batch, and of what is known of these."""
 
-    together: Span
-    elements: Span
-    known: Span
+    placed: Element
     proposals: Element
     judged: Element
+    spans: tuple[tuple[Span, ...], ...]
 
     @classmethod
     def of(cls, w: Workshop, stem: str, size: int, field: Callable[..., Element]) -> _Batch:
         """The arrays of a batch of vectors of a size; none if that is 0."""
         together = w.own_dim(f"{stem}_batch", BATCH if size else 0)
-        elements = w.own_dim(f"{stem}_in_batch", size)
+        facts = w.own_dim(f"{stem}_facts", LEFT + 1)
         known = w.own_dim(f"{stem}_judged", THRESHOLD + 1)
-        arrays = field(PROPOSALS, elements, together), field(JUDGED, known, together)
-        return cls(together, elements, known, *arrays)
+        spans = (facts,), (w.own_dim(f"{stem}_in_batch", size), together), (known, together)
+        names = (PLACED, PROPOSALS, JUDGED)
+        found, proposals, judged = (field(n, *own) for n, own in zip(names, spans, strict=True))
+        return cls(found, proposals, judged, spans)
 
     @property
-    def arguments(self) -> tuple[Argument, Argument]:
+    def arguments(self) -> tuple[Argument, ...]:
         """The arrays as a kernel has them."""
-        return (
-            whole(self.proposals.array, self.elements, self.together),
-            whole(self.judged.array, self.known, self.together),
-        )
+        arrays = (self.placed, self.proposals, self.judged)
+        return tuple(whole(x.array, *own) for x, own in zip(arrays, self.spans, strict=True))
 
 
 def _with_batch(
