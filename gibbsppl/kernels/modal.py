@@ -141,11 +141,10 @@ class ModalMove(ConcaveBlock):
     # Words
 
     def how(self, graph: Graph) -> str:
-        """The layout of the matrix of second derivatives."""
-        del graph
-        return f"{self._others} moving along, {self.layout}" if self.last else (
-            f"jointly, {self.layout}"
-        )
+        """The layout of the matrix of second derivatives, and whether there are batches."""
+        if self.last:
+            return f"{self._others} moving along, {self.layout}"
+        return f"jointly, {self.layout}" + f", {BATCH} together" * self.is_in_batches(graph)
 
     def told(self) -> list[str]:
         """How proposals are made."""
