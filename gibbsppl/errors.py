@@ -45,12 +45,12 @@ class StartError(RunError):
 
 
 @contextmanager
-def told_of(name: str) -> Iterator[None]:
+def told_of(name: str, kind: type[GibbspplError] = CompileError) -> Iterator[None]:
     """A context in which a number that is too large is said to be of a variable or a step."""
     try:
         yield
     except TooLargeError as error:
-        raise CompileError(f"{name}: {error}") from error
+        raise kind(f"{name}: {error}") from error
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

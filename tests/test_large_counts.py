@@ -142,3 +142,21 @@ def test_large_and_small_numbers_within_floats_are_taken(large):
 
     told = 3 * large / (1 + 2 * large**2)
     assert np.abs(draws["b"] - told).max() < 6 / np.sqrt(1 + 2 * large**2)
+
+
+def test_numbers_beyond_all_floats_are_not_written_as_infinities():
+    with gp.Model() as model:
+        of_what_is_computed()
+    with pytest.raises(gp.ModelError, match=r"^far: found the number 1\.00e\+400, "):
+        gp.write_bugs(model)
+
+
+def test_whole_numbers_of_many_digits_are_told_as_floats():
+    with gp.Model() as model:
+        b = gp.Normal("b", 1e300, tau=1e-20)
+        gp.Normal("y", b * 1e23 + 2**60 + 1, tau=12345, observed=1.0)
+
+    assert str(model.graph).splitlines() == [
+        "b ~ Normal(mu=1e+300, tau=1e-20)",
+        "y ~ Normal(mu=1e+23*b + 1152921504606846977, tau=12345), observed",
+    ]
