@@ -108,6 +108,10 @@ def of_a_scale():
     gp.Normal("y", b, sigma=1, dims="i", observed=[1.0, 2.0])
 
 
+def of_a_wide_scale():
+    gp.Cauchy("x", mu=0, scale=1e300)
+
+
 def of_what_is_computed():
     b = gp.Normal("b", 0, sigma=1)
     gp.Deterministic("far", b * 1e200 * -1e200)
@@ -119,6 +123,7 @@ def of_what_is_computed():
         (of_a_slope, "b", "1.00e+320"),
         (of_fractions, "b", "4.44e+319"),
         (of_a_scale, "b", "5.00e+399"),
+        (of_a_wide_scale, "x_weight", "1.00e+600"),
         (of_what_is_computed, "far", "1.00e+400"),
     ],
 )
@@ -160,3 +165,13 @@ def test_whole_numbers_of_many_digits_are_told_as_floats():
         "b ~ Normal(mu=1e+300, tau=1e-20)",
         "y ~ Normal(mu=1e+23*b + 1152921504606846977, tau=12345), observed",
     ]
+
+
+def test_precisions_whose_sum_is_beyond_all_floats_are_planned_for():
+    """The information of augmented and of plain logits is averaged over some states."""
+    with gp.Model() as model:
+        a, b = gp.Normal("a", 0, tau=1e308), gp.Normal("b", 0, tau=1)
+        x = gp.Data("x", [0.0, 1.0, 0.0], dims="i")
+        gp.Binomial("r", 9, gp.expit(a * x + b), dims="i", observed=[3, 4, 5])
+
+    assert gp.compile(model).schedule.steps

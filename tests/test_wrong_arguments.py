@@ -178,6 +178,16 @@ OF_TENSORS = {
     "product of vectors": lambda x, _g, w: x @ w,
     "rproduct of vectors": lambda x, _g, w: w @ x,
     "region": lambda _x, _g, w: gp.Array("a", dims="i").__setitem__(w, gp.Normal(0, sigma=1)),
+    **{
+        f"region {part}": lambda _x, _g, w, of=of: gp.Array("a", dims="i").__setitem__(
+            of(w), gp.Normal(0, sigma=1)
+        )
+        for part, of in {
+            "from": lambda w: slice(w, None),
+            "to": lambda w: slice(None, w),
+            "by": lambda w: slice(None, None, w),
+        }.items()
+    },
     "constant": lambda _x, _g, w: gp.Array("a", dims="i").__setitem__(0, w),
 }
 
