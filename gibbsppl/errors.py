@@ -3,7 +3,8 @@
 Each message names the variable, what was found, what was expected and what to do.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -27,6 +28,10 @@ class ImproperError(CompileError):
     """A conditional that has no finite integral, whatever the values of all else."""
 
 
+class TooLargeError(CompileError):
+    """A number that a sampler needs, and that is larger than any float."""
+
+
 class NotLoweredError(CompileError):
     """A part of a model that the array language does not have yet."""
 
@@ -37,6 +42,15 @@ class RunError(GibbspplError):
 
 class StartError(RunError):
     """A run cannot start from the values found, though other values may do."""
+
+
+@contextmanager
+def told_of(name: str, kind: type[GibbspplError] = CompileError) -> Iterator[None]:
+    """A context in which a number that is too large is said to be of a variable or a step."""
+    try:
+        yield
+    except TooLargeError as error:
+        raise kind(f"{name}: {error}") from error
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -1,4 +1,7 @@
-"""Numbers of trials and events of millions: known numbers of many digits are never written out."""
+"""Large numbers: those of many digits are never written out, those beyond all floats are refused.
+
+Such are trials and events of millions, and products of numbers of the model.
+"""
 
 from math import lgamma
 
@@ -88,3 +91,87 @@ def test_logs_of_gamma_functions_of_large_parameters_keep_their_difference(of):
     found = np.array([np.sum(density(np.array(u))) for u in (35.0, 35.5, 34.0)])
 
     assert found - found[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def of_a_slope():
+    b = gp.Normal("b", 0, sigma=1)
+    gp.Normal("y", b * 1e160, sigma=1, dims="i", observed=[1.0, 2.0])
+
+
+def of_fractions():
+    b = gp.Normal("b", 0, sigma=1)
+    gp.Normal("y", b * 2e160 / 3, sigma=1, dims="i", observed=[1.0, 2.0])
+
+
+def of_a_scale():
+    b = gp.Normal("b", 0, sigma=1e-200)
+    gp.Normal("y", b, sigma=1, dims="i", observed=[1.0, 2.0])
+
+
+def of_a_wide_scale():
+    gp.Cauchy("x", mu=0, scale=1e300)
+
+
+def of_what_is_computed():
+    b = gp.Normal("b", 0, sigma=1)
+    gp.Deterministic("far", b * 1e200 * -1e200)
+
+
+@pytest.mark.parametrize(
+    ("declare", "name", "number"),
+    [
+        (of_a_slope, "b", "1.00e+320"),
+        (of_fractions, "b", "4.44e+319"),
+        (of_a_scale, "b", "5.00e+399"),
+        (of_a_wide_scale, "x_weight", "1.00e+600"),
+        (of_what_is_computed, "far", "1.00e+400"),
+    ],
+)
+def test_numbers_beyond_all_floats_are_refused_by_name(declare, name, number):
+    with gp.Model() as model:
+        declare()
+    with pytest.raises(gp.CompileError) as refused:
+        gp.compile(model)
+
+    assert str(refused.value).startswith(f"{name}: found the number {number}, ")
+    assert "expected none beyond 1.8e+308" in str(refused.value)
+    assert "in other units" in str(refused.value)
+
+
+@pytest.mark.parametrize("large", [1e150, 1e-300])
+def test_large_and_small_numbers_within_floats_are_taken(large):
+    with gp.Model() as model:
+        b = gp.Normal("b", 0, sigma=1)
+        gp.Normal("y", b * large, sigma=1, dims="i", observed=[1.0, 2.0])
+    draws = gp.compile(model).sample(4, warmup=0, chains=1, seed=1, progress=False)
+
+    told = 3 * large / (1 + 2 * large**2)
+    assert np.abs(draws["b"] - told).max() < 6 / np.sqrt(1 + 2 * large**2)
+
+
+def test_numbers_beyond_all_floats_are_not_written_as_infinities():
+    with gp.Model() as model:
+        of_what_is_computed()
+    with pytest.raises(gp.ModelError, match=r"^far: found the number 1\.00e\+400, "):
+        gp.write_bugs(model)
+
+
+def test_whole_numbers_of_many_digits_are_told_as_floats():
+    with gp.Model() as model:
+        b = gp.Normal("b", 1e300, tau=1e-20)
+        gp.Normal("y", b * 1e23 + 2**60 + 1, tau=12345, observed=1.0)
+
+    assert str(model.graph).splitlines() == [
+        "b ~ Normal(mu=1e+300, tau=1e-20)",
+        "y ~ Normal(mu=1e+23*b + 1152921504606846977, tau=12345), observed",
+    ]
+
+
+def test_precisions_whose_sum_is_beyond_all_floats_are_planned_for():
+    """The information of augmented and of plain logits is averaged over some states."""
+    with gp.Model() as model:
+        a, b = gp.Normal("a", 0, tau=1e308), gp.Normal("b", 0, tau=1)
+        x = gp.Data("x", [0.0, 1.0, 0.0], dims="i")
+        gp.Binomial("r", 9, gp.expit(a * x + b), dims="i", observed=[3, 4, 5])
+
+    assert gp.compile(model).schedule.steps

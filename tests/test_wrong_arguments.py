@@ -26,6 +26,8 @@ WRONG = {
     "an object": object(),
     "a function": lambda *_: 1,
     "ragged": [[1.0], [2.0, 3.0]],
+    "ragged after a number": [0, [1]],
+    "ragged arrays": [np.zeros(2), np.zeros(3)],
     "nested too deep": [[[[1.0]]]],
     "texts": np.array(["a", "b"]),
     "complex numbers": np.array([1j, 2.0]),
@@ -111,11 +113,12 @@ def called(function, fitting, name, wrong):
     return function(**given)
 
 
+@pytest.mark.parametrize("labels", [2, ["a", "b"], [7, 9]], ids=str)
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-def test_wrong_arguments_of_the_language(wrong):
+def test_wrong_arguments_of_the_language(wrong, labels):
     bare = []
     for function, fitting, name in LANGUAGE:
-        with gp.Model(coords={"i": 2}):
+        with gp.Model(coords={"i": labels}):
             try:
                 called(function, fitting, name, wrong)
             except gp.GibbspplError:
@@ -175,6 +178,16 @@ OF_TENSORS = {
     "product of vectors": lambda x, _g, w: x @ w,
     "rproduct of vectors": lambda x, _g, w: w @ x,
     "region": lambda _x, _g, w: gp.Array("a", dims="i").__setitem__(w, gp.Normal(0, sigma=1)),
+    **{
+        f"region {part}": lambda _x, _g, w, of=of: gp.Array("a", dims="i").__setitem__(
+            of(w), gp.Normal(0, sigma=1)
+        )
+        for part, of in {
+            "from": lambda w: slice(w, None),
+            "to": lambda w: slice(None, w),
+            "by": lambda w: slice(None, None, w),
+        }.items()
+    },
     "constant": lambda _x, _g, w: gp.Array("a", dims="i").__setitem__(0, w),
 }
 
@@ -347,6 +360,50 @@ def test_wrong_arguments_of_what_is_compiled(wrong, sampler, draws, tmp_path):
         except Exception as error:  # noqa: BLE001
             bare.append((name, repr(error)))
     assert bare == []
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """A model, its sampler and draws; an index points along a dim that has labels."""
+    with gp.Model(coords={"town": ["Lund", "Oslo"], "year": [7, 9]}) as model:
+        at, of = gp.Index("at", [1, 1, 0], of="town", dims="i"), "i"
+        when, x = gp.Index("when", [0, 1, 1], of="year", dims=of), gp.Data("x", [1, 2, 3], dims=of)
+        theta = gp.Normal("theta", 0, sigma=1, dims="town")
+        effect = gp.Normal("effect", 0, sigma=1, dims="year")
+        gp.Normal("y", theta[at] + effect[when] * x, sigma=1, dims=of, observed=[1.0, 2.0, 4.0])
+    sampler = gp.compile(model)
+    return model, sampler, sampler.sample(5, warmup=1, chains=1, seed=1, progress=False)
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_wrong_values_where_dims_have_labels(wrong, labelled):
+    model, sampler, draws = labelled
+    known = {"at": [0, 1], "when": [0, 1], "x": [1.0, 2.0]}
+    quick = {"draws": 2, "warmup": 1, "chains": 1, "seed": 1, "progress": False}
+    calls = {
+        **{f"{n} of a model": lambda n=n: model.with_data({n: wrong}) for n in (*known, "y")},
+        "missing": lambda: model.with_data({"y": [1.0, 2.0, 4.0]}, missing={"y": wrong}),
+        "coords": lambda: model.with_data({}, coords={"town": wrong}),
+        **{f"{n} anew": lambda n=n: sampler.predict(draws, {**known, n: wrong}) for n in known},
+        **{n: lambda n=n: sampler.sample(**quick, init={n: wrong}) for n in ("theta", "effect")},
+        "simulated": lambda: sampler.simulate(draws, new={**known, "at": wrong}),
+    }
+    bare = []
+    for name, call in calls.items():
+        try:
+            call()
+        except gp.GibbspplError:
+            pass
+        except Exception as error:  # noqa: BLE001
+            bare.append((name, repr(error)))
+    assert bare == []
+
+
+def test_codes_that_are_no_array_are_named():
+    with gp.Model(coords={"j": ["a", "b"]}), pytest.raises(gp.ModelError) as refused:
+        gp.Index("g", [0, [1], 1], of="j", dims="i")
+    assert str(refused.value).startswith("g: found [0, [1], 1], which is no array")
+    assert "expected real numbers in a rectangular array" in str(refused.value)
 
 
 def test_calls_that_do_not_fit_ask_what_was_meant(sampler, draws):

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr
+from gibbsppl.errors import TooLargeError
 
 LARGEST_PART_OF_PI = 12
 
@@ -43,6 +45,25 @@ def number(value: float) -> Expr:
         simple = Fraction(as_float).limit_denominator(LARGEST_DENOMINATOR)
         return sp.Rational(simple) if float(simple) == as_float else written
     return written
+
+
+def nearest_float(value: Expr) -> float:
+    """The float nearest to an exact number.
+
+    Raises TooLargeError for a number beyond all floats: as an infinity it would be another model.
+
+    >>> nearest_float(sp.Rational(1, 4)), nearest_float(sp.oo)
+    (0.25, inf)
+    """
+    found = float(value)
+    if math.isinf(found) and value.is_finite:
+        raise TooLargeError(
+            f"found the number {str(value.evalf(3)).lower()}, a product or a sum of numbers of "
+            f"the model; expected none beyond {sys.float_info.max:.3g}, the largest float: give "
+            "the variables that such numbers multiply or divide in other units, in which these "
+            "are moderate."
+        )
+    return found
 
 
 def has_log(value: Expr) -> bool:

@@ -13,6 +13,7 @@ its array's own dims is written by its name alone, as in the model's own languag
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,8 @@ from gibbsppl.algebra.recursions import Earlier, Recursion
 SUM, PRODUCT, POWER, ATOM = range(4)
 RELATIONS = {f: FUNCTIONS[f].relation for f in INDICATORS}
 LONGEST_DECIMAL = 8
+# Python writes larger floats with an exponent.
+LARGEST_WHOLE = 10**16
 NO_BREAK = "\u00a0"
 
 Written = tuple[str, int]
@@ -308,7 +311,7 @@ def _number(value: Expr) -> Written:
     if isinstance(value, sp.Rational) and not value.is_Integer:
         text = _decimal(value)
         return (text, ATOM) if text is not None else (f"{value.p}/{value.q}", PRODUCT)
-    return str(value), SUM if value.is_negative else ATOM
+    return _whole(value), SUM if value.is_negative else ATOM
 
 
 def _decimal(value: sp.Rational) -> str | None:
@@ -324,8 +327,15 @@ def coefficient_text(value: Expr) -> tuple[str, str]:
     if isinstance(value, sp.Rational) and value.q > 4 and (text := _decimal(value)) is not None:
         return text, "1"
     if isinstance(value, sp.Rational):
-        return str(value.p), str(value.q)
+        return _whole(sp.Integer(value.p)), _whole(sp.Integer(value.q))
     return str(value), "1"
+
+
+def _whole(value: Expr) -> str:
+    """A number; a whole one of many digits as the float that it is, such as 1e+200."""
+    is_long = value.is_Integer and abs(value) > LARGEST_WHOLE
+    is_float = is_long and math.isfinite(float(value)) and int(float(value)) == value
+    return repr(float(value)) if is_float else str(value)
 
 
 def fraction_of(factors: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.exact_numbers import nearest_float
 from gibbsppl.algebra.expressions import (
     Binder,
     Dim,
@@ -43,7 +44,7 @@ from gibbsppl.bugs.syntax import (
     Reference,
     Statement,
 )
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, told_of
 from gibbsppl.model.graph import Graph
 
 # The names in the program of the model's arrays and quantities, dims and recursive arrays.
@@ -69,7 +70,7 @@ def number(value: Expr | float) -> Expression:
         return number(sp.Float(value)) if short == value else operation("/", above, below)
     if value < 0:
         return operation("-", number(-value))
-    return Number(float(value))
+    return Number(nearest_float(value))
 
 
 def span(start: int, stop: int) -> Expression:
@@ -112,7 +113,8 @@ class Expressions:
         if isinstance(expr, Dim):
             return operation("-", self.variable(expr), number(1))
         if expr.is_Number:
-            return number(expr)
+            with told_of(self.owner, ModelError):
+                return number(expr)
         if expr is sp.pi:
             return number(sp.pi.evalf(17))
         if isinstance(expr, sp.Add):

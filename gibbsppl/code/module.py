@@ -17,6 +17,7 @@ from gibbsppl.code.numpy_text.held import Held
 from gibbsppl.code.numpy_text.hoisting import Hoisted
 from gibbsppl.code.numpy_text.squares import squares_about_centre
 from gibbsppl.code.numpy_text.writer import Writer
+from gibbsppl.errors import told_of
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.schedule.deferral import deferred
@@ -120,7 +121,8 @@ class Module:
     def writing(self, step: Step) -> Iterator[None]:
         """A context in which functions of a step are written."""
         before = len(self.writers)
-        yield
+        with told_of(step.name):
+            yield
         self.writers_of.setdefault(step.name, []).extend(self.writers[before:])
 
     def dims(self, statement: Statement) -> tuple[Dim, ...]:

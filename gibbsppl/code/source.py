@@ -20,6 +20,7 @@ from gibbsppl.code.module import Module, module_of
 from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
 from gibbsppl.code.readings import total
 from gibbsppl.code.sweep import augment, drawn_where, interwoven, sweep
+from gibbsppl.errors import told_of
 from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
@@ -204,7 +205,8 @@ def _deterministics(module: Module) -> str:
     for d in module.graph.deterministics:
         writer.order = {}
         writer.arrange(d.dims)
-        code = writer.full(writer.write(d.value), d.dims)
+        with told_of(d.name):
+            code = writer.full(writer.write(d.value), d.dims)
         entries.append(f'{INDENT}"{d.name}": {code},')
     body = ["return {", *entries, "}"] if entries else ["return {}"]
     return module.function("deterministics", "The named functions of the state.", writer, body)

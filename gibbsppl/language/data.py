@@ -20,7 +20,13 @@ from gibbsppl.language.completeness import first
 from gibbsppl.language.dim_names import dims_named
 from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.tensors import Tensor
-from gibbsppl.language.values import dims_given, dims_of_values, in_order, read_values
+from gibbsppl.language.values import (
+    dims_given,
+    dims_of_values,
+    in_order,
+    read_as_array,
+    read_values,
+)
 from gibbsppl.model.graph import Kind, Variable
 from gibbsppl.model.label_codes import (
     are_labels,
@@ -115,8 +121,11 @@ def _positions(
     """Labels as positions along the dim that they label, which they may make known; else codes."""
     told = model.labels.get(of)
     if isinstance(codes, Tensor) or not are_labels(codes):
-        if told and not isinstance(codes, Tensor) and could_be_labels(np.asarray(codes), told):
-            raise ModelError(number_or_label(name, of))
+        if told and not isinstance(codes, Tensor):
+            with read_as_array(name, codes):
+                numbers = np.asarray(codes)
+            if could_be_labels(numbers, told):
+                raise ModelError(number_or_label(name, of))
         return codes
     ordered = in_order(model, name, dims, codes)
     if not model.has_dim(of):

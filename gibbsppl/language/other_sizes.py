@@ -23,6 +23,7 @@ from gibbsppl.language.coordinates import GivenLabels, labels_of
 from gibbsppl.language.dim_names import base
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model
+from gibbsppl.language.values import read_as_array
 from gibbsppl.model.alignment import labels_along, names_of
 from gibbsppl.model.graph import PLAIN, Constant, Potential, Statement
 from gibbsppl.model.graph_views import bounds_of
@@ -70,7 +71,8 @@ def _labels(
         dims = model.declared.variables[name].dims
         names = names_of(values) or tuple(d.name for d in dims)
         own_labels = labels_along(values, names)
-        shape = np.shape(values) if hasattr(values, "shape") else np.shape(np.asarray(values, "O"))
+        with read_as_array(name, values):
+            shape = np.shape(values if hasattr(values, "shape") else np.asarray(values, "O"))
         if len(shape) != len(dims):
             continue  # (which is refused where it is read)
         for dim, n in zip(names, shape, strict=True):

@@ -85,7 +85,7 @@ def _axis(model: Model, name: str, dim: Dim, key: object) -> Range | int:
     size = model.size(dim)
     if not isinstance(key, slice):
         return position_of(key, size, dim.name, name)
-    if key.step not in (None, 1):
+    if not (key.step is None or _is_number(key.step, 1)):
         raise ModelError(f"{name}: a region with step {key.step}; expected step 1: x[1:].")
     start, stop = (
         default if end is None else _end(name, dim, end, size)
@@ -101,7 +101,12 @@ def _axis(model: Model, name: str, dim: Dim, key: object) -> Range | int:
 
 def _end(name: str, dim: Dim, end: object, size: int) -> int:
     """The end of a slice; unlike in Python, it is never clipped."""
-    return size if end == size else position_of(end, size, dim.name, name)
+    return size if _is_number(end, size) else position_of(end, size, dim.name, name)
+
+
+def _is_number(found: object, number: int) -> bool:
+    """Whether what was found, which may be an array, is a whole number, and that one."""
+    return isinstance(found, (int, np.integer)) and int(found) == number
 
 
 def _printed(axis: Range | int, model: Model) -> str:

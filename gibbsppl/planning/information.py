@@ -66,12 +66,18 @@ def rate_of_augmentation(
 
 
 def _averaged(graph: Graph, block: Quadratic, states: Sequence[Values]) -> NormalBlock | None:
-    """The block whose precision is the average over states; None if it is not proper at one."""
+    """The block whose precision is the average over states; None if it is not proper at one.
+
+    Or where the average is beyond all floats.
+    """
     found = [normal_block(graph, block, values) for values in states]
     blocks = [b for b in found if b is not None]
     if len(blocks) < len(found) or not blocks:
         return None
-    precision = np.mean([b.precision for b in blocks], axis=0)
+    with np.errstate(over="ignore"):
+        precision = np.mean([b.precision for b in blocks], axis=0)
+    if not np.isfinite(precision).all():
+        return None
     return replace(blocks[0], precision=precision)
 
 

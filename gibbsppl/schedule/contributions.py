@@ -14,6 +14,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.algebra.copies import copies_of
+from gibbsppl.algebra.exact_numbers import nearest_float
 from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Leaf, Least, substitute
 from gibbsppl.algebra.functions import Where, XLogY
 from gibbsppl.algebra.ranges import Range, bounded, numbered, size_of
@@ -29,7 +30,7 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.labels import LABEL, FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import alpha, in_place
-from gibbsppl.errors import CompileError, ImproperError
+from gibbsppl.errors import CompileError, ImproperError, told_of
 from gibbsppl.families import Family
 from gibbsppl.model.density import is_kept
 from gibbsppl.model.evaluation import evaluate
@@ -309,7 +310,12 @@ def _refuse_improper(
     etas = [numbered(Add(*(c.value for c in p.contributions)), sizes) for p in parameters]
     known = {name: numbered(value, sizes) for name, value in derived.known}
     for value in natural.domain(*etas, **known):
-        if value.is_number and not 0 < float(evaluate(value, (), {}, {})) < np.inf:
+        if not value.is_number:
+            continue
+        with told_of(derived.statement.name):
+            if value.is_Number:
+                nearest_float(value)
+        if not 0 < float(evaluate(value, (), {}, {})) < np.inf:
             shown = ", ".join(PLAIN.text(eta) for eta in etas)
             raise ImproperError(
                 f"{derived.statement.name}: the conditional would be {derived.family.name} with "

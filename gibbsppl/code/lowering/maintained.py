@@ -68,7 +68,8 @@ def _from_data(w: Workshop, name: str) -> Numbers | None:
         return None
     every = {a.name: a for m in graph.marginals for a in m.arrays if a.name in of_data_alone(graph)}
     sizes = [math.prod(map(len, s.over)) for a in every.values() for s in a.scatters]
-    if max(sizes, default=0) <= MOST_OF_DATA * max(np.size(a) for a in w.data.values()):
+    largest = max((np.size(a) for a in w.data.values()), default=1)  # (there may be no data)
+    if max(sizes, default=0) <= MOST_OF_DATA * largest:
         return scattered(tuple(every.values()), w.data, graph.sizes)[name]
     of_steps = (known for known in w.constants.values() if isinstance(known, dict))
     return next((known[name] for known in of_steps if name in known), None)

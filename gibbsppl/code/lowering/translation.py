@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.exact_numbers import nearest_float
 from gibbsppl.algebra.expressions import (
     Dim,
     Greatest,
@@ -93,7 +94,7 @@ class Translation:
         if expr.func in FUNCTIONS:
             return _function(self, expr)
         if expr.is_number:
-            return Number(float(expr))
+            return Number(nearest_float(expr))
         raise NotLoweredError(f"{expr.func.__name__} is no part of the array language.")
 
     def span(self, r: Range) -> Span:
@@ -112,7 +113,7 @@ class Translation:
 def _number(_: Translation, expr: sp.Expr) -> Expr:
     if expr.is_Integer and abs(expr) < LARGEST_INTEGER:
         return Number(int(expr))
-    return Number(float(expr))
+    return Number(nearest_float(expr))
 
 
 def _dim(_: Translation, expr: Dim) -> Expr:
@@ -177,8 +178,14 @@ def _parted(coefficient: sp.Expr) -> tuple[float, float]:
     if isinstance(coefficient, sp.Rational):
         is_half = coefficient == sp.Rational(1, 2)
         if is_half or coefficient.q in SMALL_DIVISORS:
-            return int(coefficient.p), int(coefficient.q)
-    return (int(coefficient) if coefficient.is_Integer else float(coefficient)), 1
+            return _digits(sp.Integer(coefficient.p)), int(coefficient.q)
+    return _digits(coefficient), 1
+
+
+def _digits(value: sp.Expr) -> float:
+    """A number that a float is near: a whole one with all its digits."""
+    near = nearest_float(value)
+    return int(value) if value.is_Integer else near
 
 
 def _divides(expr: sp.Expr) -> bool:
