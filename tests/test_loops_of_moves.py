@@ -22,7 +22,7 @@ from gibbsppl.code.lowering import vector_walks as lowered_vectors
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.run.choice import asked_for, engine_for
 from gibbsppl.run.engines import Interpreted
-from gibbsppl.runtime import freeze, joint, layouts
+from gibbsppl.runtime import freeze, layouts, patterns
 
 
 def started(sampler, seed=7):
@@ -127,7 +127,7 @@ def lattice():
 
 
 def test_a_sparse_joint_draw_in_loops_is_the_one_in_numpy(monkeypatch):
-    monkeypatch.setattr(joint, "layout_of", as_sparse)
+    monkeypatch.setattr(patterns, "layout_of", as_sparse)
     sampler = gp.compile(lattice())
 
     assert "joint_sparse" in sampler.loops().module.text
@@ -135,7 +135,7 @@ def test_a_sparse_joint_draw_in_loops_is_the_one_in_numpy(monkeypatch):
 
 
 def test_an_ellipse_with_a_sparse_normal_part_in_loops_is_the_one_in_numpy(monkeypatch):
-    monkeypatch.setattr(joint, "layout_of", as_sparse)
+    monkeypatch.setattr(patterns, "layout_of", as_sparse)
     sampler = elliptical(ELLIPTICAL["walk"])
 
     assert "joint_sparse_apart" in sampler.loops().module.text

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gibbsppl.runtime import joint as module
-from gibbsppl.runtime import layouts
+from gibbsppl.runtime import layouts, patterns
 from gibbsppl.runtime.factors import storage_of
 from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.layouts import MOST_WORK, layout_of
@@ -167,7 +166,7 @@ def made(arrays, pairs, kind, monkeypatch):
         found = every_layout(owners, first, second)
         return next((x for x in found if x.kind == kind), found[0])
 
-    monkeypatch.setattr(module, "layout_of", chosen)
+    monkeypatch.setattr(patterns, "layout_of", chosen)
     return Joint(arrays, pairs)
 
 
