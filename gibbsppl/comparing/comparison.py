@@ -16,6 +16,8 @@ from time import process_time
 from types import MappingProxyType
 from typing import Any, Protocol
 
+import numpy as np
+
 from gibbsppl.checks.table import table
 from gibbsppl.code.trials import operations_of
 from gibbsppl.comparing.costs import Lowered
@@ -23,7 +25,7 @@ from gibbsppl.comparing.mixing import Mixing, mixing
 from gibbsppl.errors import CompileError, NotLoweredError, RunError
 from gibbsppl.html import Printed
 from gibbsppl.model.graph import Graph
-from gibbsppl.output.draws import Draws
+from gibbsppl.output.draws import STATISTICS, Draws
 from gibbsppl.settings import Settings
 
 # The level of all comparisons with the first variant together.
@@ -216,8 +218,19 @@ def measured(
     draws = sampler.sample(**run, keep=names, progress=False)
     seconds = process_time() - started
     sweeps = run["chains"] * (run["warmup"] + run["draws"])
-    operations = operations_by(sampler, draws.points)
+    operations = operations_by(sampler, points_of(draws))
     return Variant(name, settings, seconds / sweeps, operations, mixing(draws, names), sweeps)
+
+
+def points_of(draws: Draws) -> dict[str, float]:
+    """The mean number of points of the paths of each step by gradients, by its name."""
+    prefix = STATISTICS["points"]
+    told = {n: np.asarray(v, float) for n, v in draws.sample_stats.items()}
+    return {
+        n.removeprefix(prefix): float(np.nanmean(v))
+        for n, v in told.items()
+        if n.startswith(prefix) and np.isfinite(v).any()
+    }
 
 
 def operations_by(

@@ -321,17 +321,6 @@ class Draws(Estimating, Printed):
     def _labelled(self, name: str, place: tuple[int, ...]) -> str:
         return self._labeller(name)(place)
 
-    @property
-    def points(self) -> dict[str, float]:
-        """The mean number of points of the paths of each step by gradients, by its name."""
-        prefix = STATISTICS["points"]
-        told = {n: np.asarray(v, float) for n, v in self.sample_stats.items()}
-        return {
-            n.removeprefix(prefix): float(np.nanmean(v))
-            for n, v in told.items()
-            if n.startswith(prefix) and np.isfinite(v).any()
-        }
-
     def _means(self, what: str, names: Iterable[str]) -> dict[str, list[float]]:
         """The means of a statistic of each move of some variables over the draws of each chain."""
         found = {}
