@@ -121,9 +121,20 @@ def _check_some_cell(what: str, values: Array, over: tuple[Range, ...], labels: 
 
 
 def _check_latent(model: Model, what: str, leaf: Leaf, wanted: Support) -> None:
-    """A variable that is a parameter cannot lie below where the parameter may be."""
+    """A variable that is a parameter cannot lie below where the parameter may be.
+
+    Nor can numbers that are drawn apart be the entries of a symmetric matrix of more than one.
+    """
     least = sp.sympify(wanted.lower)
     for prior in model.declared.statements:
+        is_apart = prior.target.array == leaf.array and prior.support.kind != "spd"
+        if is_apart and wanted.kind == "spd" and model.size(leaf.own_dims[-1]) > 1:
+            raise ModelError(
+                f"{what} is {leaf}, whose entries are drawn apart, on {prior.support}: such a "
+                f"matrix is not symmetric; expected {_meaning('spd', wanted)}: give {leaf.array} "
+                "a gp.Wishart or gp.InverseWishart prior, or make one of what is drawn, as in "
+                "scale**2 * correlations."
+            )
         lower = sp.sympify(prior.support.lower)
         of_leaf = prior.target.array == leaf.array and prior.support.kind in ("real", "vector")
         if of_leaf and wanted.kind == "real" and lower.is_number and lower < least:

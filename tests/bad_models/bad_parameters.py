@@ -316,3 +316,12 @@ def degrees_of_freedom_that_may_be_too_few_for_a_matrix():
     with gp.Model(coords={"k": 2}):
         v = gp.Data("v", [[1.0, 0.0], [0.0, 1.0]], dims=("k", "k'"))
         gp.InverseWishart("S", gp.Gamma("nu", 2, rate=1), S=v, dims=("k", "k'"))
+
+
+def covariance_of_entries_drawn_apart():
+    """x: cov is Q[k, k'], whose entries are drawn apart, on the real line: such a matrix is not
+    symmetric; expected a symmetric positive definite matrix: give Q a gp.Wishart or
+    gp.InverseWishart prior, or make one of what is drawn, as in scale**2 * correlations."""
+    with gp.Model(coords={"k": 2, "n": 3}):
+        entries = gp.Normal("Q", 0, sigma=1, dims=("k", "k'"))
+        gp.MvNormal("x", 0, cov=entries, dims=("n", "k"), event="k", observed=np.ones((3, 2)))
