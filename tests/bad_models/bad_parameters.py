@@ -324,4 +324,4 @@ def covariance_of_entries_drawn_apart():
     gp.InverseWishart prior, or make one of what is drawn, as in scale**2 * correlations."""
     with gp.Model(coords={"k": 2, "n": 3}):
         entries = gp.Normal("Q", 0, sigma=1, dims=("k", "k'"))
-        gp.MvNormal("x", 0, cov=entries, dims=("n", "k"), event="k", observed=np.ones((3, 2)))
+        gp.MvNormal("x", 0, cov=entries, dims=("n", "k"), event="k", observed=[[1.0, 1.0]] * 3)
