@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from kernels_called import Called
 
-from gibbsppl.runtime.loops import exponentials, functions
+from gibbsppl.runtime.loops import exponentials
 
 # What rounding does: half a unit in the last place in each of the last three operations, and what
 # that of the reduced argument comes to.
@@ -53,6 +53,25 @@ def test_the_exponential_far_out_is_that_of_the_least_or_none():
     assert exponentials.exp_not_above_1(-1e9) == least > 0.0
 
 
+def test_the_exponential_of_any_number_has_all_digits():
+    numbers = [*NUMBERS, *(-x for x in NUMBERS if x > -709)]
+    assert far(exponentials.exp_in_lane, mpmath.exp, numbers, UNITS) == []
+
+
+def test_the_exponential_at_the_ends():
+    """Numbers that are smaller than normal ones have as many digits as there are."""
+    smallest = np.nextafter(0.0, 1.0)
+    for x in (-745.0, -744.0, -720.0, -708.5):
+        assert abs(exponentials.exp_in_lane(x) - float(mpmath.exp(x))) <= 2 * smallest
+    for x in (-746.0, -1e300, -np.inf):
+        assert exponentials.exp_in_lane(x) == 0.0
+    with np.errstate(over="ignore"):
+        for x in (709.79, 710.0, 1e300, np.inf):
+            assert exponentials.exp_in_lane(x) == np.inf
+    assert exponentials.exp_in_lane(709.78) == pytest.approx(float(mpmath.exp(709.78)), rel=1e-13)
+    assert np.isnan(exponentials.exp_in_lane(np.nan))
+
+
 def test_the_logarithm_has_all_digits():
     assert far(exponentials.log_one_plus, mpmath.log1p, SHARES, OF_LOGARITHM) == []
 
@@ -66,18 +85,18 @@ def test_the_logarithm_has_all_digits():
 )
 def test_functions_of_log_odds_have_all_digits(name, exact):
     numbers = [x for x in LOG_ODDS if x >= exponentials.LEAST]
-    assert far(getattr(functions, name), exact, numbers, OF_FUNCTIONS) == []
+    assert far(getattr(exponentials, f"{name}_in_lane"), exact, numbers, OF_FUNCTIONS) == []
 
 
 def test_functions_of_log_odds_at_the_ends():
     tiny = 2 * np.finfo(float).tiny
     for x in (1e300, np.inf):
-        assert functions.softplus(-x) == pytest.approx(0, abs=tiny)
-        assert functions.expit(-x) == pytest.approx(0, abs=tiny)
-        assert functions.softplus(x) == x
-        assert functions.expit(x) == 1
-    assert np.isnan(functions.softplus(np.nan))
-    assert np.isnan(functions.expit(np.nan))
+        assert exponentials.softplus_in_lane(-x) == pytest.approx(0, abs=tiny)
+        assert exponentials.expit_in_lane(-x) == pytest.approx(0, abs=tiny)
+        assert exponentials.softplus_in_lane(x) == x
+        assert exponentials.expit_in_lane(x) == 1
+    assert np.isnan(exponentials.softplus_in_lane(np.nan))
+    assert np.isnan(exponentials.expit_in_lane(np.nan))
 
 
 def test_a_polynomial_of_fewer_terms_is_seen(monkeypatch):
@@ -89,6 +108,8 @@ def test_what_is_compiled_is_that_of_plain_python():
     ours = compiled("exponentials")
     for x in (*NUMBERS, -np.inf, -1e9):
         assert ours.exp_not_above_1(float(x)) == exponentials.exp_not_above_1(float(x))
+    for x in (*NUMBERS, *(-x for x in NUMBERS), 1e300, -1e300, np.inf, -np.inf):
+        assert ours.exp_in_lane(float(x)) == exponentials.exp_in_lane(float(x))
     for x in SHARES:
         assert ours.log_one_plus(float(x)) == exponentials.log_one_plus(float(x))
 
@@ -96,9 +117,9 @@ def test_what_is_compiled_is_that_of_plain_python():
 def test_a_processor_computes_several_functions_of_log_odds_at_once():
     """The text of the compiled loop has vectors of numbers."""
     numba = pytest.importorskip("numba")
-    from gibbsppl.runtime.compiled.functions import expit, softplus
+    from gibbsppl.runtime.compiled import exponentials as ours
 
-    for function in (softplus, expit):
+    for function in (ours.softplus_in_lane, ours.expit_in_lane, ours.exp_in_lane):
 
         @numba.njit(error_model="numpy")
         def along(x, out, function=function):

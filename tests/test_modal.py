@@ -158,7 +158,7 @@ def test_a_vector_is_proposed_whose_matrix_is_drawn(name):
 
 def test_a_form_in_a_matrix_that_may_not_be_definite_is_not_concave():
     def any_numbers(one):
-        return gp.Normal("Q", one, sigma=1, dims=("k", "k'"))
+        return one + gp.Normal("Q", 0, sigma=1, dims=("k", "k'"))
 
     found = []
     for matrix in (DRAWN_MATRICES["a precision"], any_numbers):

@@ -60,8 +60,8 @@ class ScanWriter(Writer):
         numbers: Collection[str],
     ) -> ScanWriter:
         """The writer of a function."""
-        own = (function, tuple(given), frozenset(numbers))
-        return cls(names, set(), *own)
+        numbers = frozenset(numbers)
+        return cls(names, function=function, given=tuple(given), numbers=numbers)
 
     def named(self, name: str) -> str:
         """A name that holds within the function."""

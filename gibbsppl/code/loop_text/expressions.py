@@ -29,6 +29,9 @@ from gibbsppl.runtime import loops
 # What NumPy and compiled code compute to the same last digit, and names of others that do so.
 OF_NUMPY = frozenset(("abs", "sqrt", "float64"))
 OTHER_NAMES = {"exp": "exp_of"}
+# Functions of which a processor computes several at once, along lanes; of one number others are
+# faster.
+IN_LANES = {"exp": "exp_in_lane", "softplus": "softplus_in_lane", "expit": "expit_in_lane"}
 
 
 @cache
@@ -49,6 +52,7 @@ class Writer:
 
     names: Names
     used: set[str] = field(default_factory=set)
+    lanes: frozenset[str] = frozenset()
 
     def array(self, name: str) -> str:
         """The name of an array."""
@@ -114,7 +118,8 @@ class Writer:
             return f"min({called})"
         if function in OF_NUMPY:
             return f"np.{function}({called})"
-        return f"{self.kernel(OTHER_NAMES.get(function, function))}({called})"
+        own = IN_LANES if expr.free & self.lanes else OTHER_NAMES
+        return f"{self.kernel(own.get(function, OTHER_NAMES.get(function, function)))}({called})"
 
     def square(self, base: Expr, level: int) -> str:
         """A square, its base computed once."""

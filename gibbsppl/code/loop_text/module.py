@@ -86,8 +86,8 @@ class _Body:
 def module_of(sweep: Sweep) -> LoopModule:
     """The module of a sweep."""
     names = Names(TAKEN | set(kernels()))
-    own = _body(names, sweep.statements)
-    monitor = _body(names, sweep.monitors, sweep.outputs)
+    own = _body(names, sweep.lanes, sweep.statements)
+    monitor = _body(names, sweep.lanes, sweep.monitors, sweep.outputs)
     bodies = (own, monitor)
     used = own.used | monitor.used
     state = tuple(n for n, a in sweep.arrays.items() if a.kind == "state" and n in used)
@@ -104,13 +104,18 @@ def module_of(sweep: Sweep) -> LoopModule:
     return LoopModule(text, state, constants, works, sweep.outputs, sizes, imports, rooms, stored)
 
 
-def _body(names: Names, statements: Sequence[Statement], outputs: Sequence[str] = ()) -> _Body:
+def _body(
+    names: Names,
+    lanes: frozenset[str],
+    statements: Sequence[Statement],
+    outputs: Sequence[str] = (),
+) -> _Body:
     """The lines of statements; new arrays that are ``outputs`` are given, unless without axes."""
     locals_, made = declared(statements)
     made = fused(made)
     axes = stored_axes(made, locals_, outputs)
     made = read_once(without_axes(made, axes))
-    writer = Writer(names)
+    writer = Writer(names, lanes=lanes)
     lines = Lines(writer, locals_)
     found = lines.of(made)
     kept = [n for n in locals_ if any(axes.get(n, ())) and n not in outputs]

@@ -127,7 +127,7 @@ class _Work:
         is_cut = part.chunks > 1
         cut = tuple(map(_of_chunk, part.statements)) if is_cut else part.statements
         statements = read_once(cut)
-        writer, used = Writer(self.names), names_in(statements)
+        writer, used = Writer(self.names, lanes=self.sweep.lanes), names_in(statements)
         lines = Lines(writer, stored)
         found = lines.of(statements)
         self.kernels |= writer.used

@@ -1,6 +1,7 @@
 """Exponentials, and logarithms of 1 plus these, by polynomials: no branches, no calls.
 
-A processor computes several of them at once, where a loop goes over elements side by side.
+A processor computes several of them at once, where a loop goes over elements side by side; one
+alone takes longer than one of the C library.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ LOG_2_HIGH, LOG_2_LOW = 6.93145751953125e-1, 1.42860682030941723212e-6
 PER_LOG_2 = 1.0 / log(2.0)
 # Below this an exponential counts for nothing beside 1, and has a normal number.
 LEAST = -708.0
+# Below the first of these an exponential is rounded to 0, above the second it is infinite.
+LOWEST, HIGHEST = -746.0, 710.0
 
 
 def _chebyshev(degree: int) -> list[Fraction]:
@@ -66,21 +69,39 @@ def exp_of_size(x: float) -> float:
 
 
 @kernel
-def _exponential(y: float) -> float:
-    """The exponential of a number from `LEAST` to 0.
+def exp_in_lane(x: float) -> float:
+    """The exponential; infinite, or 0, where it is beyond all numbers."""
+    # (what is not a number stays so: it is not below or above anything)
+    y = max(x, LOWEST)
+    y = min(y, HIGHEST)
+    n = (y * PER_LOG_2 + WHOLE) - WHOLE
+    # (two to the power of all of it may be beyond all numbers where the exponential is not)
+    shifted = 0.5 * n + WHOLE
+    half = power_of_shifted(shifted)
+    return _reduced(y, n) * half * power_of_shifted(n - (shifted - WHOLE) + WHOLE)
 
-    The argument is reduced to at most half of the logarithm of 2, where a polynomial of degree 11
-    has all digits. (Pairs of its terms wait for no others.)
-    """
+
+@kernel
+def _exponential(y: float) -> float:
+    """The exponential of a number from `LEAST` to 0."""
     shifted = y * PER_LOG_2 + WHOLE
-    n = shifted - WHOLE
+    return _reduced(y, shifted - WHOLE) * power_of_shifted(shifted)
+
+
+@kernel
+def _reduced(y: float, n: float) -> float:
+    """The exponential of what is left of a number without so many times the logarithm of 2.
+
+    That is at most half of it, where a polynomial of degree 11 has all digits. (Pairs of its terms
+    wait for no others.)
+    """
     r = (y - n * LOG_2_HIGH) - n * LOG_2_LOW
     square = r * r
     fourth = square * square
     high = (C[8] + r * C[9]) + square * (C[10] + r * C[11])
     middle = (C[4] + r * C[5]) + square * (C[6] + r * C[7])
     low = (C[0] + r * C[1]) + square * (C[2] + r * C[3])
-    return (low + fourth * (middle + fourth * high)) * power_of_shifted(shifted)
+    return low + fourth * (middle + fourth * high)
 
 
 @kernel
@@ -96,3 +117,16 @@ def log_one_plus(t: float) -> float:
     above = square * (low + eighth * (middle + eighth * (high + eighth * A[12])))
     twice = s + s
     return twice + twice * above
+
+
+@kernel
+def expit_in_lane(x: float) -> float:
+    """``1 / (1 + exp(-x))``."""
+    t = exp_of_size(x)
+    return (t if x < 0.0 else 1.0) / (1.0 + t)
+
+
+@kernel
+def softplus_in_lane(x: float) -> float:
+    """``log(1 + exp(x))``, finite for all finite x."""
+    return max(x, 0.0) + log_one_plus(exp_of_size(x))

@@ -16,7 +16,6 @@ from gibbsppl.runtime.incomplete import EPS
 
 from . import kernel
 from .beta_functions import log_beta_i, log_beta_i_1p, log_gamma_p_of_exp
-from .exponentials import exp_of_size, log_one_plus
 from .gamma_functions import (
     digamma,
     log_beta,
@@ -195,14 +194,18 @@ def weighted(weight: float, x: float) -> float:
 @kernel
 def expit(x: float) -> float:
     """``1 / (1 + exp(-x))``."""
-    t = exp_of_size(x)
-    return (t if x < 0.0 else 1.0) / (1.0 + t)
+    if x < 0.0:
+        grown = np.exp(x)
+        return grown / (1.0 + grown)
+    return 1.0 / (1.0 + np.exp(-x))
 
 
 @kernel
 def softplus(x: float) -> float:
     """``log(1 + exp(x))``, finite for all finite x."""
-    return (max(x, 0.0)) + log_one_plus(exp_of_size(x))
+    if x > 0.0:
+        return x + np.log1p(np.exp(-x))
+    return np.log1p(np.exp(x))
 
 
 @kernel
