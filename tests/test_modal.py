@@ -365,6 +365,19 @@ def test_a_large_batch_is_not_made(monkeypatch):
         assert step.is_in_batches(sampler.graph) == made
 
 
+def test_a_batch_is_evaluated_in_parts_that_memory_has_room_for(monkeypatch):
+    monkeypatch.setenv("GIBBSPPL_CACHE", "off")
+    whole = gp.compile(few())
+    held = whole.costs()["beta"].held
+    monkeypatch.setattr(memory, "LEAST_BYTES", held / 8)
+    monkeypatch.setattr(memory, "TIMES", 0)
+    parts = gp.compile(few(), blocks={"beta": "proposed"})
+    assert "beta_log_densities, 4)" in parts.source
+    assert "beta_log_densities)" in whole.source
+    assert parts.costs()["beta"].held <= held / 8
+    np.testing.assert_allclose(swept(parts), swept(whole), rtol=1e-12)
+
+
 @pytest.mark.parametrize(("right", "wrong"), [("exp(", "1.001 * exp("), ("y * ", "(y + 1e-3) * ")])
 def test_a_wrong_log_density_of_a_batch_is_seen(right, wrong):
     sampler = gp.compile(few())

@@ -20,6 +20,7 @@ from gibbsppl.derive.batches import along
 from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.memory import memory_limit
 from gibbsppl.runtime.modal import BATCH, MOST_IN_BATCH
 from gibbsppl.schedule.parameters import NaturalParameter
 
@@ -56,18 +57,18 @@ class ModalMove(ConcaveBlock):
     def given_rest(self, module: Module) -> str:
         """The function that returns the log density, as a function of the arrays."""
         name, drawn = module.functions[self.name], ", ".join(self.variables)
-        more = f", {self._batch_name(module)}" * self.is_in_batches(module.graph)
+        more, of_batch = self._of_batch(module) if self.is_in_batches(module.graph) else ("", "")
         lines = [
             f"def {name}(s, c):",
             f'{INDENT}"""{drawn} | rest: the log density, as a function of these arrays."""',
             f"{INDENT}return runtime.LogDensity(s, c, {self.density_name(module)}{more})",
+            *(["", "", of_batch] if of_batch else []),
         ]
         return "\n".join(lines)
 
     def functions(self, module: Module) -> list[str]:
-        """The functions of the log density, of it to second order, and of those of a batch."""
-        found = [self.density(module), self.second_order(module, self._local_name(module))]
-        return [*found, self._of_batch(module)] if self.is_in_batches(module.graph) else found
+        """The functions of the log density, and of it to second order."""
+        return [self.density(module), self.second_order(module, self._local_name(module))]
 
     def is_in_batches(self, graph: Graph) -> bool:
         """Whether proposals of many steps are made together: all else than the block is data.
@@ -81,17 +82,32 @@ class ModalMove(ConcaveBlock):
         is_fixed = not any(graph.variables[n].kind == "random" for n in others)
         return is_fixed and not self.last and size * BATCH <= MOST_IN_BATCH
 
-    def _of_batch(self, module: Module) -> str:
-        """The function of the log densities of a batch, of arrays with one more axis."""
+    def _of_batch(self, module: Module) -> tuple[str, str]:
+        """The arguments that say how a batch is evaluated, and the function.
+
+        Parts of a batch are, if all at once would hold more than the limit of memory.
+        """
+        count, limit = BATCH, memory_limit(module.graph).bytes
+        text, held = self._log_densities(module, count)
+        while held * count > limit * BATCH and count > 1:
+            count //= 2
+        if count == BATCH:
+            return f", {self._batch_name(module)}", text
+        module.writers.pop()  # (of what is not written)
+        return f", {self._batch_name(module)}, {count}", self._log_densities(module, count)[0]
+
+    def _log_densities(self, module: Module, count: int) -> tuple[str, int]:
+        """The function of so many log densities, of arrays with one more axis; bytes held in it."""
         axis = Dim(fresh("proposal", {d.name for d in module.graph.sizes}))
         own = {n: module.graph.variables[n] for n in self.variables}
         more = {n: replace(v, dims=(*v.dims, axis)) for n, v in own.items()}
-        terms = along(axis, BATCH, {n: n for n in own}, self.terms)
+        terms = along(axis, count, {n: n for n in own}, self.terms)
         parameter = NaturalParameter(sp.S.One, (axis,), terms)
         doc = f"{', '.join(own)} | rest: the log densities of a batch, up to a constant."
-        writer = module.writer({axis: BATCH}, keeps=True, more=more)
+        writer = module.writer({axis: count}, keeps=True, more=more)
         body: list[str | Part] = [parameter_part(writer, "found", parameter, full=True)]
-        return module.function(self._batch_name(module), doc, writer, [*body, "return found"])
+        text = module.function(self._batch_name(module), doc, writer, [*body, "return found"])
+        return text, writer.held.most
 
     def lines(self, module: Module) -> list[str]:
         """The lines of a sweep that propose, compare and accept or not."""

@@ -94,14 +94,15 @@ Function = Callable[[State, Constants], Any]
 class LogDensity:
     """A log density as a function of some arrays, all others being those of a state.
 
-    ``of_batch``: those of a batch, of arrays with one more axis, the last; None where others are
-    drawn, too.
+    ``of_batch``: those of a batch, ``count`` at a time, of arrays with one more axis, the last;
+    None where others are drawn, too.
     """
 
     s: State
     c: Constants
     density: Function
     of_batch: Function | None = None
+    count: int = BATCH
 
     def __call__(self, arrays: Mapping[str, Numbers]) -> float:
         """The log density at values of the arrays."""
@@ -111,7 +112,11 @@ class LogDensity:
     def many(self, arrays: Mapping[str, Numbers]) -> Floats:
         """The log densities at all values of a batch."""
         assert self.of_batch is not None
-        return np.asarray(self.of_batch({**self.s, **arrays}, self.c), dtype=float)
+        found = []
+        for n in range(0, BATCH, self.count):
+            own = {name: np.asarray(a)[..., n : n + self.count] for name, a in arrays.items()}
+            found.append(self.of_batch({**self.s, **own}, self.c))
+        return np.concatenate(found, dtype=float)
 
 
 @np.errstate(all="ignore")  # what is not a number, or overflows, is not accepted
