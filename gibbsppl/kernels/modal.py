@@ -11,6 +11,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, leaves_of
 from gibbsppl.algebra.ranges import fresh
+from gibbsppl.code.by_parts import limit_of
 from gibbsppl.code.joint import joint_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
@@ -20,7 +21,6 @@ from gibbsppl.derive.batches import along
 from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.model.memory import memory_limit
 from gibbsppl.runtime.modal import BATCH, MOST_IN_BATCH
 from gibbsppl.schedule.parameters import NaturalParameter
 
@@ -94,7 +94,7 @@ class ModalMove(ConcaveBlock):
 
         Parts of a batch are, if all at once would hold more than the limit of memory.
         """
-        count, limit = BATCH, memory_limit(module.graph).bytes
+        count, limit = BATCH, limit_of(module)
         text, held = self._log_densities(module, count)
         while held * count > limit * BATCH and count > 1:
             count //= 2
