@@ -356,6 +356,40 @@ def test_blocks_that_read_what_is_drawn_have_no_batches():
     assert "log_densities" not in sampler.source
 
 
+def in_two_parts():
+    """Coefficients of counts, of which the last are within limits."""
+    with gp.Model(coords={"i": len(X), "k": 4}) as model:
+        x = gp.Data("x", np.hstack([X, X[::-1] ** 2]), dims=("i", "k"))
+        beta = gp.Array("beta", dims="k")
+        beta[:2] = gp.Normal(0, tau=0.5)
+        beta[2:] = gp.Uniform(-1, 1)
+        gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=FEW)
+    return model
+
+
+def test_the_other_part_of_an_array_is_drawn_beside_a_block():
+    """Proposals depend on it: there are no batches, and no mode holds on."""
+    sampler = gp.compile(in_two_parts())
+    assert [s.name for s in sampler.schedule.steps] == ["beta", "beta[2:]"]
+    (step,) = moves(sampler)
+    assert [s.name for s in step.statements] == ["beta[:2]"]
+    assert not step.is_in_batches(sampler.graph)
+    assert not step._reads_data_alone(sampler.graph)
+    (chain,), _ = sampler.initial_states(1, 5)
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
+def test_the_other_part_of_an_array_is_put_to_its_mode():
+    model = in_two_parts()
+    sampler = gp.compile(model)
+    beta = sampler.maximise(seed=1).state["beta"]
+    x = model.data["x"]
+    slope = x.T @ (FEW - np.exp(x @ beta)) - 0.5 * beta * (np.arange(4) < 2)
+    inside = np.abs(beta) < 0.999  # (the others are where their limits are)
+    assert np.abs(slope[inside]).max() < 1e-3
+    assert (slope * beta)[~inside & (np.arange(4) >= 2)].min(initial=1) > 0
+
+
 def test_a_large_batch_is_not_made(monkeypatch):
     """It would be an array of more numbers than the limit."""
     sampler = gp.compile(few())

@@ -11,6 +11,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, leaves_of
 from gibbsppl.algebra.ranges import fresh
+from gibbsppl.code.by_parts import limit_of
 from gibbsppl.code.joint import joint_name
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
@@ -20,7 +21,6 @@ from gibbsppl.derive.batches import along
 from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.model.memory import memory_limit
 from gibbsppl.runtime.modal import BATCH, MOST_IN_BATCH
 from gibbsppl.schedule.parameters import NaturalParameter
 
@@ -75,19 +75,26 @@ class ModalMove(ConcaveBlock):
 
         And a batch of them is no large array.
         """
-        read = {x.array.name for e in self.expressions(graph) for x in leaves_of(e)}
-        others = read.difference(self.variables)
         variables = [graph.variables[n] for n in self.variables]
         size = sum(math.prod(graph.sizes[d] for d in v.dims) for v in variables)
-        is_fixed = not any(graph.variables[n].kind == "random" for n in others)
-        return is_fixed and not self.last and size * BATCH <= MOST_IN_BATCH
+        is_small = not self.last and size * BATCH <= MOST_IN_BATCH
+        return is_small and self._reads_data_alone(graph)
+
+    def _reads_data_alone(self, graph: Graph) -> bool:
+        """Whether all that is read besides the block is data: no other part of its arrays moves."""
+        own = {s.name for s in self.statements}
+        moved = {s.target.array.name for s in graph.latent if s.name not in own}
+        read = {x.array.name for e in self.expressions(graph) for x in leaves_of(e)}
+        others = read.difference(self.variables)
+        is_data = not any(graph.variables[n].kind == "random" for n in others)
+        return is_data and moved.isdisjoint(self.variables)
 
     def _of_batch(self, module: Module) -> tuple[str, str]:
         """The arguments that say how a batch is evaluated, and the function.
 
         Parts of a batch are, if all at once would hold more than the limit of memory.
         """
-        count, limit = BATCH, memory_limit(module.graph).bytes
+        count, limit = BATCH, limit_of(module)
         text, held = self._log_densities(module, count)
         while held * count > limit * BATCH and count > 1:
             count //= 2
@@ -129,9 +136,8 @@ class ModalMove(ConcaveBlock):
         from gibbsppl.code.lowering.modal import lower_modal  # noqa: PLC0415  (if compiled)
 
         graph = workshop.schedule.graph_of(self)
-        read = {x.array.name for e in self.expressions(graph) for x in leaves_of(e)}
-        fixed = not any(workshop.is_state(n) for n in read.difference(self.variables))
-        lower_modal(workshop, self, self.terms, fixed=fixed, batches=self.is_in_batches(graph))
+        own = {"fixed": self._reads_data_alone(graph), "batches": self.is_in_batches(graph)}
+        lower_modal(workshop, self, self.terms, **own)
 
     def _local_name(self, module: Module) -> str:
         return module.function_of(self, "to_second_order")

@@ -9,7 +9,7 @@ variable depends on proposals that are seldom accepted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import Any
@@ -56,25 +56,25 @@ def with_modal(
     if not any(m.is_sought for m in members) and not asked.proposed:
         return list(drawn), ()
     names = {n for m in members for n in m.variables}
-    taken: dict[str, SecondOrder] = {}
+    taken: dict[tuple[str, ...], SecondOrder] = {}
 
     def whole(
         graph: Graph, found: SecondOrder, data: Mapping[str, Any], asked: Blocks
     ) -> ModalMove | TooLarge:
         step = ModalMove.of(graph, found, data, asked)
         if not isinstance(step, TooLarge):
-            taken[step.name] = found
+            taken[_names(step.statements)] = found
         return step
 
     terms = terms_of(graph, names)
     objective = Objective(graph, terms, data, asked, whole, constrained=True)
     blocks = concave_blocks(objective, members)
     _check_proposed(blocks, objective, members)
-    made = (_proposing(graph, b, taken[b.name], data, asked) for b in blocks)
+    made = (_proposing(graph, b, taken[_names(b.statements)], data, asked) for b in blocks)
     steps = [s for s in made if s is not None and not (s.last and {*s.last} <= {*recentred})]
-    gone = {n for step in steps if not step.last for n in step.variables}
+    gone = {n for step in steps if not step.last for n in _names(step.statements)}
     large = tuple(replace(b, how="proposed together") for b in objective.large)
-    return [*steps, *(d for d in drawn if not gone.issuperset(_arrays(d)))], large
+    return [*steps, *(d for d in drawn if not gone.issuperset(_names(_statements(d))))], large
 
 
 def _proposing(
@@ -154,6 +154,11 @@ def _statements(drawn: Drawn) -> tuple[Statement, ...]:
     if isinstance(drawn, JointDraw | ChainConditional):
         return drawn.statements
     return (drawn.statement,)
+
+
+def _names(statements: Iterable[Statement]) -> tuple[str, ...]:
+    """The names of statements: others may draw other parts of their arrays."""
+    return tuple(s.name for s in statements)
 
 
 def _arrays(drawn: Drawn) -> set[str]:

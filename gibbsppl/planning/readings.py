@@ -147,12 +147,13 @@ class _Reading:
         terms = tuple((n, t * v, over) for t, (n, v, over) in zip(times, every, strict=True))
         graph = self._graph()
         objective = Objective(graph, terms, data, blocks, Ascent.of)
-        jointly = {n: a for a in ascents(objective, self._by_mode()) for n in a.variables}
-        alone = [s for s in self.source.steps if jointly.keys().isdisjoint(s.variables)]
+        climbed = ascents(objective, self._by_mode())
+        jointly = {t.name: a for a in climbed for t in a.statements}
+        alone = [s for s in self.source.steps if all(t.name not in jointly for t in s.statements)]
         steps = [self._made(s, conditionals[s.name], graph, data) for s in alone]
         coloured, tables = with_colours(steps, [graph] * len(steps), data)
         taken = dict(zip((s.name for s in alone), map(self._taken, coloured), strict=True))
-        in_order = (taken.get(s.name) or jointly[s.variables[0]] for s in self.source.steps)
+        in_order = (taken.get(s.name) or jointly[s.statements[0].name] for s in self.source.steps)
         found = tuple({s.name: s for s in in_order}.values())
         return replace(
             self.source, graph=graph, steps=found, graphs=(graph,) * len(found),

@@ -14,7 +14,8 @@ drawn from their distribution without the others. The map has a slope of one.
 
 Where all else is fixed, proposals do not depend on the state: after warm-up those of 32 steps are
 made as one batch, by one factor, and their log densities evaluated together. Each step then takes
-the next of them, with random numbers in the same order as if each had been made on its own.
+the next of them. (Random numbers of a block that alone is drawn are in the same order as if each
+proposal had been made on its own.)
 
 Where proposals were seldom accepted in warm-up, every other step, at random, is that of a random
 walk whose steps have the covariance of the approximation.
