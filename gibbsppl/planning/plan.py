@@ -18,7 +18,7 @@ from gibbsppl.errors import ImproperError
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import joint_draw
 from gibbsppl.kernels.modal import ModalMove
-from gibbsppl.model.graph import Graph
+from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.corrections import without_corrections
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
@@ -163,6 +163,9 @@ def _joined(
     # (what is proposed beside all draws comes after these)
     drawn_in_turn = [d for d in together if not (isinstance(d, ModalMove) and d.last)]
     beside = [d for d in together if isinstance(d, ModalMove) and d.last]
+    left = {s.name for d in derived for s in _statements(d)}
+    left -= {s.name for d in drawn_in_turn for s in _statements(d)}
+    assert not left, f"{sorted(left)}: drawn by no step"
     return [*sorted(drawn_in_turn, key=lambda d: -_size(graph, d)), *beside], large
 
 
@@ -172,15 +175,18 @@ def _within_sweep(model: Rewritten) -> frozenset[str]:
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
 
 
+def _statements(drawn: Drawn | Step) -> tuple[Statement, ...]:
+    """The statements that are drawn by a step."""
+    if isinstance(drawn, Step | ChainConditional):
+        return drawn.statements
+    return (drawn.statement,)
+
+
 def _names(drawn: Drawn | Step) -> set[str]:
     """The arrays that are drawn by a step."""
-    if isinstance(drawn, Step | ChainConditional):
-        return {s.target.array.name for s in drawn.statements}
-    return {drawn.statement.target.array.name}
+    return {s.target.array.name for s in _statements(drawn)}
 
 
 def _size(graph: Graph, drawn: Drawn | Step) -> int:
     """The number of elements that are drawn by a step."""
-    if isinstance(drawn, Step | ChainConditional):
-        return sum(count_of(graph, s) for s in drawn.statements)
-    return count_of(graph, drawn.statement)
+    return sum(count_of(graph, s) for s in _statements(drawn))
