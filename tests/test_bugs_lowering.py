@@ -265,7 +265,7 @@ def test_entries_that_sum_to_one_are_probabilities(name, monkeypatch):
 
 
 def test_rows_of_different_lengths_read_what_is_along_a_dim_of_their_own_there():
-    """Entries that a row does not have read nothing of other rows, so each of ``theta`` is apart."""
+    """Entries that a row does not have read nothing of the rows of others."""
     text = """
     model {
       for (h in 1:3) {
