@@ -6,7 +6,7 @@ from scipy import stats
 from test_bugs_tables import EXAMPLES
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import Over
+from gibbsppl.algebra.expressions import Leaf, Over
 from gibbsppl.bugs import statements
 from gibbsppl.bugs.rows import shares
 from gibbsppl.model.density import log_joint
@@ -179,6 +179,14 @@ model {
   for (i in 1:6) { y[i] ~ dcat(%s) }
 }
 """
+RAGGED = """
+        for (i in 1:6) {
+          for (j in 1:(n[i] - 1)) { logit(Q[i, j]) <- b[j] + w[i] }
+          p[i, 1] <- 1 - Q[i, 1]
+          for (j in 2:(n[i] - 1)) { p[i, j] <- Q[i, j - 1] - Q[i, j] }
+          p[i, n[i]] <- Q[i, %s]
+        }
+        """
 ARE_ONE = {
     "a rest": ("p[1] <- u; p[2] <- 1 - u", "p[]"),
     "a product and its rest": ("p[1] <- u * v; p[2] <- u * (1 - v); p[3] <- 1 - u", "p[]"),
@@ -214,6 +222,7 @@ ARE_ONE = {
         """,
         "p[i, ]",
     ),
+    "cumulated, of different lengths": (RAGGED % "n[i] - 1", "p[i, 1:n[i]]"),
     "rows of two loops": (
         "for (i in 1:6) { p[i, 1] <- w[i] }\n  for (k in 1:6) { p[k, 2] <- 1 - w[k] }",
         "p[i, ]",
@@ -232,6 +241,8 @@ ARE_NOT_ONE = {
     "a part of a vector": (
         "for (j in 1:4) { a[j] <- 1 }\n  p[1:4] ~ ddirch(a[])", "p[1:3]"
     ),
+    "a part of rows of different lengths": (RAGGED % "n[i] - 1", "p[i, 1:(n[i] - 1)]"),
+    "the shortest of rows of different lengths": (RAGGED % "1", "p[i, 1:n[i]]"),
     "a function of each": ("p[1] <- exp(u); p[2] <- 1 - exp(v)", "p[]"),
     "shares of more": ("for (j in 1:2) { p[j] <- r[j] / sum(r[]) }", "p[1:2]"),
     "one row of two": ("p[1, 1] <- u; p[1, 2] <- 1 - u; p[2, 1] <- u; p[2, 2] <- v", "p[k[i], ]"),
@@ -245,12 +256,37 @@ def test_entries_that_sum_to_one_are_probabilities(name, monkeypatch):
     """Others are divided by their sum, as JAGS does."""
     divided = []
     monkeypatch.setattr(statements, "shares", lambda e, d: divided.append(e) or shares(e, d))
-    data = {"k": [1, 2] * 3, "y": [1, 2, 1, 1, 2, 2]}
+    data = {"k": [1, 2] * 3, "n": [2, 3, 4] * 2, "y": [1, 2, 1, 1, 2, 2]}
     model = gp.read_bugs(ENTRIES % (ARE_ONE | ARE_NOT_ONE)[name], data)
     assert bool(divided) is (name in ARE_NOT_ONE)
     labels = (s for s in model.graph.statements if s.name.startswith("y"))
     is_divided = any(dict(s.arguments)["p"].has(Over) for s in labels)
     assert is_divided or name in ARE_ONE
+
+
+def test_rows_of_different_lengths_read_what_is_along_a_dim_of_their_own_there():
+    """Entries that a row does not have read nothing of the rows of others."""
+    text = """
+    model {
+      for (h in 1:3) {
+        theta[h] ~ dnorm(0, 1)
+        for (i in 1:4) {
+          for (j in 1:(n[i] - 1)) { logit(Q[h, i, j]) <- theta[h] - cut[i, j] }
+          p[h, i, 1] <- 1 - Q[h, i, 1]
+          for (j in 2:(n[i] - 1)) { p[h, i, j] <- Q[h, i, j - 1] - Q[h, i, j] }
+          p[h, i, n[i]] <- Q[h, i, n[i] - 1]
+          y[h, i] ~ dcat(p[h, i, 1:n[i]])
+        }
+      }
+    }
+    """
+    cut = np.ma.masked_invalid([[0, np.nan, np.nan], [0, 1, np.nan], [-1, 0, 2], [1, 2, 3]])
+    data = {"n": [2, 3, 4, 4], "cut": cut, "y": [[1, 3, 2, 4], [2, 1, 4, 3], [2, 2, 3, 1]]}
+    model = gp.read_bugs(text, data)
+    (y,) = (s for s in model.graph.statements if s.target.array.name.startswith("y"))
+    read = {e for e in dict(y.arguments)["p"].atoms(Leaf) if e.array.name == "theta"}
+    assert [e.indices for e in read] == [y.target.indices[:1]]
+    assert {v.shape for k, v in model.data.items() if k.startswith("cut")} == {(4,), (4, 4)}
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,30 @@ def positions_within(
     yield from found.values()
 
 
+def filled(values: Array, where: NDArray[np.bool_]) -> Array:
+    """Values where a mask is true, and elsewhere those of the nearest such position.
+
+    The nearest one along the last axis (before, or else after), if there is one, else along the
+    axis before: what is the same along an axis wherever the mask is true stays so.
+
+    >>> inside = np.array([[False, True, False], [False, False, False], [True, False, True]])
+    >>> filled(np.array([[0, 5, 0], [0, 0, 0], [7, 0, 9]]), inside)
+    array([[5, 5, 5],
+           [5, 5, 5],
+           [7, 7, 9]])
+    """
+    for axis in reversed(range(where.ndim)):
+        if where.all():
+            break
+        last = where.shape[axis] - 1
+        steps = np.arange(last + 1).reshape(-1, *(1,) * (where.ndim - axis - 1))
+        before = np.maximum.accumulate(np.where(where, steps, -1), axis=axis)
+        first = np.where(where, steps, last).min(axis, keepdims=True)
+        values = np.take_along_axis(values, np.where(before >= 0, before, first), axis)
+        where = np.broadcast_to(where.any(axis, keepdims=True), where.shape)
+    return values
+
+
 def _along(values: Array, own: Sequence[Dim], dims: Sequence[Dim]) -> Array:
     order = [own.index(d) for d in dims if d in own]
     shape = iter(np.transpose(values, order).shape)

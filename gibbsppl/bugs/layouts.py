@@ -16,7 +16,7 @@ from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.distributions import distribution
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.grids import Grid, combined, position_of
+from gibbsppl.bugs.grids import Grid, combined, filled, position_of
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import Distribution
@@ -238,22 +238,11 @@ def _layered(
         space, here = part.space, place[box]
         assert space is not None
         if (here >= 0).any():
-            some, within = _nearest(here)[at], Grid(tuple(sizes), (here >= 0)[at])
+            some, within = filled(here, here >= 0)[at], Grid(tuple(sizes), (here >= 0)[at])
             rows = {n: space.rows(g)[some] for n, g in space.loops.items()}
             loops = {n: Grid(tuple(sizes), r).reduced() for n, r in rows.items()}
             found.append(part.within(Space(sizes, loops, starts, within)))
     return Box(tuple(found), own, ())
-
-
-def _nearest(place: np.ndarray) -> np.ndarray:
-    """The nearest given position before each along the last axis, or else after it."""
-    last, is_there = place.shape[-1] - 1, place >= 0
-    every = np.arange(last + 1)
-    before = np.maximum.accumulate(np.where(is_there, every, -1), axis=-1)
-    first = np.where(is_there, every, last).min(axis=-1, keepdims=True)
-    at = np.where(before >= 0, before, first)
-    found = np.take_along_axis(place, at, axis=-1)
-    return np.where(found >= 0, found, place.max())
 
 
 def box_of(

@@ -18,7 +18,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.grids import Grid, filled
 from gibbsppl.bugs.numbers import check_given, elements_of, numbers_at
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Expression, Position, Reference, Stochastic
@@ -51,17 +51,9 @@ class Read:
         return np.unique(self.relation.values)
 
     def places(self, line: int) -> Grid:
-        """The positions of a line's loops at the line's elements, any such position elsewhere.
-
-        Dims along which the positions do not vary, wherever the line is read, are left out.
-        """
-        here, found = self.relation.values == line, self.position.values
-        elsewhere = found[here].flat[0]
-        for axis in reversed(range(here.ndim)):
-            first = np.where(here, found, found.max()).min(axis, keepdims=True)
-            if (np.where(here, found, first) == first).all():
-                here, found = here.any(axis, keepdims=True), first
-        return Grid(self.position.dims, np.where(here, found, elsewhere)).reduced()
+        """The positions of a line's loops at the line's elements, the nearest of them elsewhere."""
+        here = self.relation.values == line
+        return Grid(self.position.dims, filled(self.position.values, here)).reduced()
 
 
 class Divided(Exception):  # noqa: N818  (no error: it says where a line is to be divided)
@@ -105,7 +97,7 @@ def bound(facts: Facts, number: int, position: Grid, space: Space) -> Space:
     relation = facts.relation(number)
     assert relation.space is not None
     loops = {
-        name: Grid(position.dims, relation.space.rows(grid)[position.values])
+        name: Grid(position.dims, relation.space.rows(grid)[position.values]).reduced()
         for name, grid in relation.space.loops.items()
     }
     return Space(space.sizes, loops, space.starts)

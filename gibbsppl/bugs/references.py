@@ -24,7 +24,7 @@ from gibbsppl.bugs.added_names import OwnNames
 from gibbsppl.bugs.checked_lines import check_assigned
 from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.grids import Grid, combined, position_of, positions_within
+from gibbsppl.bugs.grids import Grid, combined, filled, position_of, positions_within
 from gibbsppl.bugs.layouts import Layout, Natural
 from gibbsppl.bugs.numbers import elements_of
 from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursive
@@ -198,8 +198,7 @@ class Elements:
             values = np.where(here, numbers.values[found.at], 1)
             return self.expr_of(Known(Grid(found.dims, values), text=ref.name), evaluator.space)
         if line == 0:
-            first = np.unravel_index(int(np.argmax(np.ravel(here))), here.shape)
-            at = tuple(np.where(here, a, np.broadcast_to(a, here.shape)[first]) for a in found.at)
+            at = tuple(filled(np.broadcast_to(a, here.shape), here) for a in found.at)
             return self.element(ref, found.dims, at, evaluator.space)
         assignment = self.facts.relation(line).line
         assert isinstance(assignment, Assignment)
@@ -229,7 +228,7 @@ class Elements:
     def _within(
         self, line: Assignment, found: Read, inner: Evaluator, here: np.ndarray
     ) -> list[Expr]:
-        """The positions of the entries read in the vector of a line (elsewhere the first one)."""
+        """The positions of the entries read in the vector of a line (elsewhere the nearest)."""
         shape = self.facts.shape(line.target.name)
         offsets = []
         for axis, size in enumerate(shape):
@@ -237,8 +236,8 @@ class Elements:
             if index.axes:
                 assert isinstance(index, Known)
                 low = int(index.grid.values.min())
-                at = np.where(here, found.at[axis] + 1 - low, 0)
-                grid = Grid(found.dims, at)
+                at = np.broadcast_to(found.at[axis] + 1 - low, here.shape)
+                grid = Grid(found.dims, filled(at, here))
                 name, starts = f"{line.target.name}_at", inner.space.starts
                 offsets.append(self.position(grid, index.axes[0], name, starts))
         return offsets

@@ -13,6 +13,8 @@ import numpy as np
 
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid, dims_of_grids
+from gibbsppl.bugs.ragged_lengths import is_whole
 from gibbsppl.bugs.sums import POSITIONS, Elements, Entry, Index, are_one, unknown
 from gibbsppl.bugs.syntax import (
     Assignment,
@@ -27,8 +29,10 @@ from gibbsppl.bugs.values import Known
 
 # Data that sums to one up to this does, as written with decimals.
 ROUNDING = 1e-12
-# In the place of a line: the element is a number.
-KNOWN = -1
+# In the place of a line: the element is a number; the row is shorter, and has no such element.
+KNOWN, ABSENT = -1, -2
+# Rows given by the same lines are looked at one by one if they are no more than this.
+MOST_ROWS = 10_000
 
 
 def are_probabilities(
@@ -42,21 +46,31 @@ def are_probabilities(
     if not isinstance(given, Reference) or not given.indices or given.name not in facts.defined:
         return False
     columns = evaluator.index(given, len(given.indices) - 1, facts.shape(given.name)[-1])
-    if not isinstance(columns, Known) or columns.grid.dims != columns.axes or not columns.axes:
+    if not isinstance(columns, Known) or not columns.axes:
         return False
-    at = columns.grid.values - 1
     defined, numbers = facts.defined[given.name].relation, facts.numbers[given.name]
     values = np.where(numbers.known, numbers.values, np.nan)
+    if columns.grid.dims == columns.axes:
+        at = columns.grid.values - 1
+    elif _are_all(facts, evaluator, given, columns):
+        absent = ~numbers.known & (defined == 0)
+        values, defined = np.where(absent, 0.0, values), np.where(absent, ABSENT, defined)
+        at = np.arange(defined.shape[-1])
+    else:
+        return False
     read = _read(facts, evaluator, given)
     rows, every = (a[read][:, at] for a in (defined, values))
     free, sums = np.isnan(every), np.nansum(every, axis=1)
     if (abs(sums - 1) > ROUNDING)[~free.any(axis=1)].any():
         return False
     lines = _Lines(facts)
-    kinds, kind = np.unique(np.where(free, rows, KNOWN), axis=0, return_inverse=True)
+    kinds, kind = np.unique(
+        np.where(free | (rows == ABSENT), rows, KNOWN), axis=0, return_inverse=True
+    )
     places = np.argwhere(read) + 1
-    for n, givers in enumerate(kinds):
-        here = kind.ravel() == n
+    for n, kind_of_row in enumerate(kinds):
+        here, there = kind.ravel() == n, kind_of_row != ABSENT
+        givers = kind_of_row[there]
         if (givers == KNOWN).all():
             continue
         vector = lines.vector_of_one(givers, simplexes)
@@ -65,16 +79,24 @@ def are_probabilities(
             count = (defined[read][here] == givers.max()).sum(axis=1)
             if (count == (givers != KNOWN).sum()).all():
                 continue
-        # Where there are several such rows their places are not known.
-        single = len(places[here]) == 1
-        row = places[here][0].tolist() if single else map(_unknown_place, range(places.shape[1]))
-        entries = lines.entries(given.name, tuple(row), at + 1, givers)
-        known = every[here][0][givers == KNOWN].tolist()
-        if entries is None or (known and not single):
-            return False
-        if not are_one([*entries, *known], lines.elements):
+        known = every[here][:, there][:, givers == KNOWN]
+        if not lines.sum_to_one(given.name, places[here], at[there] + 1, givers, known):
             return False
     return True
+
+
+def _are_all(facts: Facts, evaluator: Evaluator, given: Reference, columns: Known) -> bool:
+    """Whether ranges of different lengths read all entries that their rows have, from the first."""
+    *shape, size = facts.shape(given.name)
+    outer = [evaluator.index(given, axis, n) for axis, n in enumerate(shape)]
+    if not is_whole(columns, size) or not all(isinstance(i, Known) and not i.axes for i in outer):
+        return False
+    there = facts.numbers[given.name].known | (facts.defined[given.name].relation > 0)
+    lengths = columns.lengths.get(columns.axes[0], Grid.of(size))
+    grids = [i.grid for i in outer if isinstance(i, Known)]
+    dims = dims_of_grids([*grids, lengths])
+    rows = there[tuple(g.along(dims).astype(int) - 1 for g in grids)]
+    return bool((rows == (np.arange(size) < lengths.along(dims)[..., None])).all())
 
 
 def _unknown_place(axis: int) -> int:
@@ -122,6 +144,27 @@ class _Lines:
             and int((givers != KNOWN).sum()) == self.facts.shape(copied.name)[-1]
         )
 
+    def sum_to_one(
+        self,
+        array: str,
+        places: np.ndarray,
+        columns: np.ndarray,
+        givers: np.ndarray,
+        known: np.ndarray,
+    ) -> bool:
+        """Whether rows that the same lines give sum to one: wherever they are, or else each."""
+
+        def is_one(row: Index, numbers: np.ndarray) -> bool:
+            entries = self.entries(array, row, columns, givers)
+            return entries is not None and are_one([*entries, *numbers.tolist()], self.elements)
+
+        if len(places) > 1 and not known.size:
+            anywhere = tuple(map(_unknown_place, range(places.shape[1])))
+            if is_one(anywhere, known[0]):
+                return True
+        rows = zip(places.tolist(), known, strict=True)
+        return len(places) <= MOST_ROWS and all(is_one(tuple(row), own) for row, own in rows)
+
     def entries(
         self, array: str, row: Index, columns: np.ndarray, givers: np.ndarray
     ) -> list[Entry] | None:
@@ -168,7 +211,10 @@ class _Lines:
 
 
 def _loops(target: Reference, at: Index) -> dict[str, int] | None:
-    """The loop variables of a line that gives an element; None where its indices are not plain."""
+    """The loop variables of a line that gives an element, as far as indices are plain.
+
+    None for ranges, whose line gives several elements.
+    """
     found: dict[str, int] = {}
     for index, place in zip(target.indices or (), at, strict=True):
         match index:
@@ -184,7 +230,7 @@ def _loops(target: Reference, at: Index) -> dict[str, int] | None:
                 moved = place - int(step.value) * (1 if index.operator == "+" else -1)
                 if found.setdefault(variable.name, moved) != moved:
                     return None
-            case _:
+            case _ if isinstance(index, Everything) or is_range(index):
                 return None
     return found
 

@@ -22,9 +22,10 @@ class Reason:
 ROWS = (
     Reason(
         "bones", "JAGS",
-        "the log density of each child, of which a slice is taken, adds up those of all 13 "
-        "children, since abilities are read by an index of data (8.2 of 8.3 million operations of "
-        "a sweep): 2.6 ms where JAGS takes 0.16",
+        "abilities are drawn given the missing grades, which are imputed (8 of the 34 of child 11, "
+        "which has the fewest effective draws; in JAGS it is children without missing ones): it is "
+        "not seen that the probabilities, differences of increasing functions, are never negative, "
+        "so that missing grades can be integrated out; sweeps take nearly as long",
     ),
     Reason(
         "Ising, 16 bits", "by hand",
