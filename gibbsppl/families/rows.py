@@ -90,6 +90,15 @@ class LocationScale:
     unit: Mapping[str, Expr]
     location: str | None = None
 
+    def in_units(self, of: Expr, arguments: Mapping[str, Expr]) -> dict[str, Expr]:
+        """The arguments that the scale is made of, once values are in units of a scale ``of``.
+
+        (A scale is a power of one parameter.)
+        """
+        (name,) = self.unit
+        _, power = self.scale(**{name: sp.Dummy(positive=True)}).as_base_exp()
+        return {name: arguments[name] * of ** (-1 / power)}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:

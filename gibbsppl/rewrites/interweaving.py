@@ -36,6 +36,7 @@ from gibbsppl.rewrites.recentring import (
     is_recentrable,
     location_and_scale,
     on_log_scale,
+    reads,
     recentred,
 )
 from gibbsppl.rewrites.rescaling import Rescaled, products, rescaled
@@ -277,7 +278,7 @@ def _is_shared(graph: Graph, group: Statement, variable: Statement) -> bool:
     (A family without a location, a Gamma with its rate, gains nothing where it was measured.)
     """
     row = group.family.location_scale
-    several = count_of(graph, group) >= LEAST_SHARED * count_of(graph, variable)
+    several = _size(graph, group) >= LEAST_SHARED * count_of(graph, variable)
     return several and row is not None and row.location is not None
 
 
@@ -286,12 +287,18 @@ def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
 
     (Few elements with a scale of each, as in a horseshoe, gain nothing where it was measured.)
     """
-    size = count_of(graph, group)
-    readers = (f for f in graph.factors_of(group.target.array) if f.name != group.name)
-    read = sum(times_read(graph, f, group.target.array.name) for f in readers)
+    size, array = _size(graph, group), group.target.array
+    own = {s.name for s in graph.statements_of(array.name)}
+    readers = (f for f in graph.factors_of(array) if f.name not in own)
+    read = sum(times_read(graph, f, array.name) for f in readers)
     few = size <= FEW and not dims_of(location_and_scale(group)[1])
     seldom = read <= MOST_READ * size
     return _is_shared(graph, group, variable) and (few or seldom)
+
+
+def _size(graph: Graph, group: Statement) -> int:
+    """The number of elements of a group, whatever the statements that draw them are."""
+    return sum(count_of(graph, s) for s in graph.statements_of(group.target.array.name))
 
 
 def _made(
@@ -314,6 +321,10 @@ def _made(
     if first is not None and first.stand_in not in known and first.stand_in.name in taken:
         first = recentred(graph, own, fresh(f"{array}_eta", taken), held)
     if first is None:
+        return None
+    # (of states that depend on one another: what the standardised ones read does not move them)
+    states = first.graph.statements_of(first.stand_in.name)
+    if any(reads(s, variable.target.array.name) for s in states):
         return None
     taken |= others.names
     return _drawn(model, stage, (first.graph, (first.stand_in,)), variable, group, what, taken)

@@ -90,7 +90,8 @@ def coefficients(
 
     Terms with variables that are not normal given the rest, being read elsewhere too, are left out.
     """
-    predictor = predictor_of(graph, group)
+    several = len(graph.statements_of(group.target.array.name)) > 1
+    predictor = None if several else predictor_of(graph, group)
     while predictor is not None and predictor != 0:
         made = shifted_by(graph, group, name, predictor)
         if made is None:

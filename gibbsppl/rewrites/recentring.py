@@ -5,6 +5,13 @@ Goes out: the same density in other coordinates, with ``eta`` in place of ``thet
 stands in reads ``location + scale * eta``, and ``eta`` has location 0 and scale 1. The Jacobian of
 the change is in its statement: the density of ``eta`` is that of ``theta`` times the scale.
 
+Other statements may draw the rest of the array, each element given others (the states of an
+autoregression). The whole array moves then, by the location and scale of the statement that reads
+none of it: ``h[t] ~ mu + phi * (h[t - 1] - mu) + scale * noise`` has ``eta[t] ~ phi * eta[t - 1] +
+noise`` (G. Kastner and S. Fruehwirth-Schnatter, 2014, "Ancillarity-sufficiency interweaving
+strategy (ASIS) for boosting MCMC estimation of stochastic volatility models", Computational
+Statistics and Data Analysis 76).
+
 >>> from gibbsppl.families import FAMILIES
 >>> from gibbsppl.algebra.expressions import Array, Dim
 >>> from gibbsppl.model.graph import Graph, Statement, Variable
@@ -22,7 +29,7 @@ y[j] ~ Normal(mu=mu + theta_eta[j]/sqrt(tau), tau=1)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -37,6 +44,7 @@ from gibbsppl.algebra.expressions import (
     renamed_apart,
     substitute,
 )
+from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.derive.changes import LOG, Change
 from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
 from gibbsppl.model.graph_changes import changed_potential, changed_statement
@@ -54,16 +62,24 @@ class Uncentred:
 
 
 def is_recentrable(graph: Graph, statement: Statement) -> bool:
-    """Whether a statement draws its whole array from a location-scale family, as it is."""
+    """Whether an array is drawn by location-scale families, by this statement given none of it.
+
+    And whole, as it is; the first such statement, if there are several.
+    """
     name = statement.target.array.name
-    plain = statement.lower is None and statement.upper is None
-    arguments = [value for _, value in statement.arguments]
-    return (
-        statement.family.location_scale is not None
-        and plain
-        and is_whole(graph, statement)
-        and not any(mentions(value, (name,)) for value in arguments)
+    own = graph.statements_of(name)
+    first = next((s for s in own if not any(mentions(a, (name,)) for _, a in s.arguments)), None)
+    plain = all(
+        s.family.location_scale is not None and s.lower is None and s.upper is None for s in own
     )
+    if statement is not first or not plain:
+        return False
+    if len(own) == 1:
+        return is_whole(graph, statement)
+    rows = [s.family.location_scale for s in own]
+    is_known = any(c.target.array.name == name for c in graph.constants)
+    as_they_are = all(s.known == 0 and not s.censored for s in own)
+    return as_they_are and not is_known and all(r and r.location is not None for r in rows)
 
 
 def is_whole(graph: Graph, statement: Statement) -> bool:
@@ -99,22 +115,46 @@ def recentred(graph: Graph, statement: Statement, name: str, what: What) -> Unce
     For a ``location`` to be drawn, the new array is the distance from it; for a ``scale``, that
     distance in units of the scale.
     """
-    row = statement.family.location_scale
-    assert row is not None
     location, scale = location_and_scale(statement)
-    arguments = dict(statement.arguments)
-    if row.location is not None:
-        arguments[row.location] = sp.S.Zero
-    if what == "scale":
-        arguments |= row.unit
-    else:
+    if what != "scale":
         scale = sp.S.One
-    old = statement.target
-    new = array_of(name, is_positive=bool(old.array.is_positive))[old.indices]
-    own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
-    forward, backward = (old - location) / scale, location + scale * new
-    change = StandIn(name, old, old.own_dims, forward, backward)
-    return standing(graph, statement, own, change)
+    array = statement.target.array
+    every = graph.statements_of(array.name)
+    # (the axes of an array of several statements are those of the one with most)
+    old = array[max((s.target.indices for s in every), key=lambda at: len(_dims(at)))]
+    if len(_dims(old.indices)) < len(old.indices):
+        return None
+    new = array_of(name, is_positive=bool(array.is_positive))
+    own = old.own_dims
+    change = StandIn(name, old, own, (old - location) / scale, location + scale * new[own])
+    made = {s.name: _in_units(s, new, location, scale, _Reader(change).read) for s in every}
+    return standing(graph, made, change)
+
+
+def _dims(indices: tuple[Expr, ...]) -> list[Expr]:
+    return [i for i in indices if isinstance(i, Dim)]
+
+
+def _in_units(
+    statement: Statement, new: Array, location: Expr, scale: Expr, read: Callable[[Expr], Expr]
+) -> Statement:
+    """The statement of elements of a new array: of distances from a location, in units of a scale.
+
+    ``read`` writes the old array as a function of the new one.
+    """
+    row, arguments = statement.family.location_scale, dict(statement.arguments)
+    assert row is not None
+    units = row.unit if row.scale(**arguments) == scale else row.in_units(scale, arguments)
+    arguments = {n: read(a) for n, a in (arguments | units).items()}
+    if row.location is not None:
+        arguments[row.location] = multiplied_out((arguments[row.location] - location) / scale)
+    array = statement.target.array.name
+    return replace(
+        statement,
+        name=new.name + statement.name.removeprefix(array),
+        target=new[statement.target.indices],
+        arguments=tuple(arguments.items()),
+    )
 
 
 def shifted_by(graph: Graph, statement: Statement, name: str, predictor: Expr) -> Uncentred | None:
@@ -129,7 +169,7 @@ def shifted_by(graph: Graph, statement: Statement, name: str, predictor: Expr) -
     new = Array(name, real=True)[old.indices]
     own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
     change = StandIn(name, old, old.own_dims, old + predictor, new - predictor)
-    return standing(graph, statement, own, change)
+    return standing(graph, {statement.name: own}, change)
 
 
 def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | None:
@@ -148,11 +188,14 @@ def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | N
     )
     forward, backward = change.forward(old), change.backward(new)
     made = StandIn(name, old, old.own_dims, forward, backward)
-    return standing(graph, statement, own, made)
+    return standing(graph, {statement.name: own}, made)
 
 
-def standing(graph: Graph, old: Statement, own: Statement, change: StandIn) -> Uncentred | None:
-    """The graph with another statement for an array, and expressions of the array rewritten."""
+def standing(graph: Graph, own: Mapping[str, Statement], change: StandIn) -> Uncentred | None:
+    """The graph with other statements for an array, and expressions of the array rewritten.
+
+    ``own`` has the new statements by the names of the old ones.
+    """
     reader = _Reader(change)
     variable = graph.variables[change.of]
     variables = {n: v for n, v in graph.variables.items() if n != change.of}
@@ -160,7 +203,7 @@ def standing(graph: Graph, old: Statement, own: Statement, change: StandIn) -> U
     made = replace(
         graph,
         variables=variables,
-        statements=tuple(reader.of_statement(own if s is old else s) for s in graph.statements),
+        statements=tuple(reader.of_statement(own.get(s.name, s)) for s in graph.statements),
         potentials=tuple(changed_potential(p, reader.read) for p in graph.potentials),
         deterministics=tuple(replace(d, value=reader.read(d.value)) for d in graph.deterministics),
     )

@@ -176,7 +176,8 @@ def _one_rescaled(graph: Graph, own: Statement, name: str, by: Expr) -> Uncentre
     old = own.target
     new = array_of(name, is_positive=bool(old.array.is_positive))[old.indices]
     made = _stated(own, new, own.log_density - log(by), own.support)
-    return standing(graph, own, made, StandIn(name, old, old.own_dims, old * by, new / by))
+    change = StandIn(name, old, old.own_dims, old * by, new / by)
+    return standing(graph, {own.name: made}, change)
 
 
 def _stated(own: Statement, target: Leaf, density: Expr, support: Support) -> Statement:
