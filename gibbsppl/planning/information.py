@@ -112,12 +112,12 @@ def _diagonals(
 def block_of_group(graph: Graph, name: str, data: Values) -> Quadratic | None:
     """The log density of a group given all else, to second order.
 
-    None where it is not concave, or not of one statement of a location-scale family.
+    None where it is not concave, or not of location-scale families.
     """
-    (group, *others) = (s for s in graph.statements if s.target.array.name == name)
-    if others or group.family.location_scale is None:
+    own = graph.statements_of(name)
+    if any(s.family.location_scale is None for s in own):
         return None
-    return quadratic_of(graph, (group,), data) or to_second_order(graph, (group,), data)
+    return quadratic_of(graph, own, data) or to_second_order(graph, own, data)
 
 
 def rate_of_scale(
@@ -131,21 +131,32 @@ def rate_of_scale(
     """
     if quadratic is None or any(np.size(values[v]) != 1 for v in scales):
         return None
+    block = normal_block(graph, quadratic, values)
+    prior = None if block is None else _prior_precision(graph, quadratic, block, values)
+    if block is None or prior is None:
+        return None
+    # (how much better the elements are known given the data, in units of their prior)
+    better = np.eye(len(prior)) - prior @ np.linalg.inv(block.precision)
+    return float(np.clip(1.0 - np.sum(better * better.T) / len(prior), 0.0, 1.0))
+
+
+def _prior_precision(
+    graph: Graph, quadratic: Quadratic, block: NormalBlock, values: Values
+) -> Floats | None:
+    """The precision of a group by its own statements alone; by their scale if there is one."""
+    if len(quadratic.statements) > 1:
+        names = {s.name for s in quadratic.statements}
+        own = tuple(p for p in quadratic.pieces if p.factor in names)
+        found = normal_block(graph, replace(quadratic, pieces=own), values)
+        return None if found is None else found.precision
     (group,) = quadratic.statements
     name = group.target.array.name
-    block = normal_block(graph, quadratic, values)
-    if block is None:
-        return None
     scale: Any = evaluate(location_and_scale(group)[1], group.over, values, graph.sizes)
     whole = np.ones(block.numbers[name].shape)
     where = slices_of(region_of(graph, group))
     every = np.broadcast_to(scale, tuple(map(len, group.over)))
     whole[where] = np.reshape(every, whole[where].shape)
-    unit = block.as_vector({name: whole})
-    # (how much better the elements are known given the data, in units of their prior)
-    scaled = block.precision * unit * unit[:, None]
-    better = np.eye(len(unit)) - np.linalg.inv(scaled)
-    return float(np.clip(1.0 - np.sum(better**2) / len(unit), 0.0, 1.0))
+    return np.diag(block.as_vector({name: whole}) ** -2.0)
 
 
 def rate_of_scales(

@@ -145,7 +145,7 @@ def _in_units(
     row, arguments = statement.family.location_scale, dict(statement.arguments)
     assert row is not None
     units = row.unit if row.scale(**arguments) == scale else row.in_units(scale, arguments)
-    arguments = {n: read(a) for n, a in (arguments | units).items()}
+    arguments = {n: read(a) for n, a in {**arguments, **units}.items()}
     if row.location is not None:
         arguments[row.location] = multiplied_out((arguments[row.location] - location) / scale)
     array = statement.target.array.name
