@@ -427,5 +427,5 @@ def _check_names(graph: Graph, names: Collection[str]) -> None:
 def _nothing_found(name: str) -> str:
     return (
         f"interweave: {name} is no location or scale of a latent array of a location-scale family "
-        "that one statement draws whole, without truncation; leave it out."
+        "drawn whole, by one statement or in units of one scale, and not truncated; leave it out."
     )
