@@ -30,6 +30,12 @@ def changed_graph(graph: Graph, change: Change) -> Graph:
     )
 
 
+def with_statement_named(graph: Graph, name: str, new: str) -> Graph:
+    """The graph with another name for a statement."""
+    made = replace(graph.statement(name), name=new)
+    return replace(graph, statements=tuple(made if s.name == name else s for s in graph.statements))
+
+
 def changed_potential(potential: Potential, change: Change) -> Potential:
     """The potential with its log density changed."""
     return replace(potential, log_density=change(potential.log_density))

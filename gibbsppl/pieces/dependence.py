@@ -80,6 +80,11 @@ def count_of(graph: Graph, statement: Statement) -> int:
     return prod(map(length_of, region_of(graph, statement)))
 
 
+def size_of_array(graph: Graph, name: str) -> int:
+    """The number of elements of an array that statements fill."""
+    return sum(count_of(graph, s) for s in graph.statements_of(name))
+
+
 def times_read(graph: Graph, factor: Factor, name: str) -> int:
     """How many elements of an array all terms of a factor read."""
     own = {r.dim for r in factor.over}

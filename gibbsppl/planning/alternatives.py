@@ -21,7 +21,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.pieces.dependence import count_of
+from gibbsppl.pieces.dependence import count_of, size_of_array
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.information import block_of_group, rate_of_scale, rate_of_scales
 from gibbsppl.planning.interweaving import free_by_interweaving
@@ -352,7 +352,6 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
         if one.what != "scale" or not _may_be_asked_for(left, now.model):
             continue
         kept = tuple(i for i in now.model.interwoven if i is not one)
-        group = [s for s in one.before.latent if s.target.array.name == one.group]
         yield Option(
             Candidate("interwoven", {"interweave": asked}),
             Candidate("not interwoven", {"interweave": left}),
@@ -361,7 +360,7 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
             now.control,
             partial(_shares_of_scale, one),
             _no_limit,
-            small and sum(count_of(one.before, s) for s in group) <= FEW,
+            small and size_of_array(one.before, one.group) <= FEW,
             left,
         )
 

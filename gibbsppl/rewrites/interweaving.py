@@ -27,7 +27,8 @@ from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.pieces.dependence import count_of, region_of, times_read, touches
+from gibbsppl.model.graph_changes import with_statement_named
+from gibbsppl.pieces.dependence import count_of, region_of, size_of_array, times_read, touches
 from gibbsppl.pieces.split import View
 from gibbsppl.rewrites.expansion import expansion
 from gibbsppl.rewrites.predictors import coefficients
@@ -36,7 +37,6 @@ from gibbsppl.rewrites.recentring import (
     is_recentrable,
     location_and_scale,
     on_log_scale,
-    reads,
     recentred,
 )
 from gibbsppl.rewrites.rescaling import Rescaled, products, rescaled
@@ -278,7 +278,8 @@ def _is_shared(graph: Graph, group: Statement, variable: Statement) -> bool:
     (A family without a location, a Gamma with its rate, gains nothing where it was measured.)
     """
     row = group.family.location_scale
-    several = _size(graph, group) >= LEAST_SHARED * count_of(graph, variable)
+    size = size_of_array(graph, group.target.array.name)
+    several = size >= LEAST_SHARED * count_of(graph, variable)
     return several and row is not None and row.location is not None
 
 
@@ -287,18 +288,14 @@ def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
 
     (Few elements with a scale of each, as in a horseshoe, gain nothing where it was measured.)
     """
-    size, array = _size(graph, group), group.target.array
+    array = group.target.array
+    size = size_of_array(graph, array.name)
     own = {s.name for s in graph.statements_of(array.name)}
     readers = (f for f in graph.factors_of(array) if f.name not in own)
     read = sum(times_read(graph, f, array.name) for f in readers)
     few = size <= FEW and not dims_of(location_and_scale(group)[1])
     seldom = read <= MOST_READ * size
     return _is_shared(graph, group, variable) and (few or seldom)
-
-
-def _size(graph: Graph, group: Statement) -> int:
-    """The number of elements of a group, whatever the statements that draw them are."""
-    return sum(count_of(graph, s) for s in graph.statements_of(group.target.array.name))
 
 
 def _made(
@@ -320,11 +317,7 @@ def _made(
     known = [i.stand_ins[0] for i in others.made if i.after == stage]
     if first is not None and first.stand_in not in known and first.stand_in.name in taken:
         first = recentred(graph, own, fresh(f"{array}_eta", taken), held)
-    if first is None:
-        return None
-    # (of states that depend on one another: what the standardised ones read does not move them)
-    states = first.graph.statements_of(first.stand_in.name)
-    if any(reads(s, variable.target.array.name) for s in states):
+    if first is None or not first.is_free_of(variable.target.array.name):
         return None
     taken |= others.names
     return _drawn(model, stage, (first.graph, (first.stand_in,)), variable, group, what, taken)
@@ -343,7 +336,9 @@ def _drawn(
     array, name = group.target.array.name, variable.target.array.name
     called = fresh(f"{name}_with_{array}", taken)
     there, changes = recentred_graph
-    there, statement = _renamed(there, variable.name, called)
+    # (each step of a sweep has a name of its own)
+    there = with_statement_named(there, variable.name, called)
+    statement = there.statement(called)
     derived = conditional_of(there, statement, model.data)
     if quality_of(derived) == FALLBACK and statement.support.lower == 0:
         second = on_log_scale(there, statement, fresh(f"log_{name}", taken))
@@ -376,13 +371,6 @@ class _Others:
 def _named_by(made: Iterable[NonCentred]) -> frozenset[str]:
     """The names that draws introduce: of steps, and of arrays such as the log of a scale."""
     return frozenset(n for m in made for n in (m.name, *(r.name for r in m.stand_ins[1:])))
-
-
-def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:
-    """The graph with another name for a statement: each step of a sweep has one of its own."""
-    made = replace(graph.statement(name), name=new)
-    statements = tuple(made if s.name == name else s for s in graph.statements)
-    return replace(graph, statements=statements), made
 
 
 def _names(model: Rewritten, found: Collection[NonCentred]) -> set[str]:

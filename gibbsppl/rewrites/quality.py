@@ -35,7 +35,7 @@ def is_worth_labels(made: Sequence[Rewrite], array: str) -> bool:
     """
     last = made[-1].graph
     labels = sum(count_of(last, r.statement) for r in made if r.rule.proposes)
-    return labels <= MOST_LABELS * sum(count_of(last, s) for s in last.statements_of(array))
+    return labels <= MOST_LABELS * size_of_array(last, array)
 
 
 # The time of adaptive rejection of an element, skewed as the density of the log of a scale is, as

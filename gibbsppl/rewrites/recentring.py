@@ -60,6 +60,13 @@ class Uncentred:
     graph: Graph
     stand_in: StandIn
 
+    def is_free_of(self, name: str) -> bool:
+        """Whether the array is drawn whatever another one is.
+
+        (Not of states that are no multiples of one scale: of an autoregression with another start.)
+        """
+        return not any(reads(s, name) for s in self.graph.statements_of(self.stand_in.name))
+
 
 def is_recentrable(graph: Graph, statement: Statement) -> bool:
     """Whether an array is drawn by location-scale families, by this statement given none of it.
