@@ -13,7 +13,7 @@ from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.pieces.dependence import count_of, times_read
+from gibbsppl.pieces.dependence import count_of, size_of_array, times_read
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.rows import Rule
 
