@@ -8,6 +8,7 @@ from replays import beside
 
 import gibbsppl as gp
 from gibbsppl.checks.ratio import ratio_check
+from gibbsppl.code.costs import worth_of
 from gibbsppl.code.program import load
 from gibbsppl.derive.second_order import second_order
 from gibbsppl.kernels.modal import ModalMove
@@ -397,6 +398,20 @@ def test_a_large_batch_is_not_made(monkeypatch):
     for limit, made in ((2 * modal.BATCH, True), (2 * modal.BATCH - 1, False)):
         monkeypatch.setattr("gibbsppl.kernels.modal.MOST_IN_BATCH", limit)
         assert step.is_in_batches(sampler.graph) == made
+
+
+def test_batches_are_counted_where_loops_are_weighed(one_by_one):
+    """A batch is evaluated once for all of its proposals, in NumPy and in loops."""
+
+    def worth():
+        program = gp.compile(few()).loops()
+        return worth_of(program.sweep_value, program.known_sizes)
+
+    together = worth()
+    with one_by_one():
+        alone = worth()
+    assert together.saved < alone.saved / 2
+    assert together.operations < alone.operations
 
 
 def test_a_batch_is_evaluated_in_parts_that_memory_has_room_for(monkeypatch):

@@ -24,3 +24,8 @@ def asked_for(body: Sequence[Statement], kind: int) -> list[Statement]:
         else:
             found += s.bodies[-1] if kind == OF_BATCH else asked_for(s.bodies[0], kind)
     return found
+
+
+def has_batches(body: Sequence[Statement]) -> bool:
+    """Whether a log density may be asked for those of a batch."""
+    return any(isinstance(s, Choice) and bool(s.bodies[0]) for s in body)

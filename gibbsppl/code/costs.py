@@ -23,9 +23,11 @@ from gibbsppl.code.arrays.statements import (
     spans_of,
 )
 from gibbsppl.code.arrays.sweeps import Sweep, every, made_by
+from gibbsppl.code.asked_for import OF_BATCH, asked_for, has_batches
 from gibbsppl.code.operations import counted
 from gibbsppl.code.worth import Worth
 from gibbsppl.runtime.kernel_costs import COSTS, Cost
+from gibbsppl.runtime.modal import BATCH
 
 # Seconds that NumPy takes for a number that a statement computes, a sum, an array, however large
 # they are; for a draw of a number, of an array, of vectors or matrices.
@@ -83,8 +85,14 @@ class _Costs:
         cost = COSTS.get(s.kernel, plain)
         numbers = count * max(own, default=1)
         call = cost.many if cost.many and numbers > 1 else cost.call
-        evaluated = sum(self.saved(b, 1) for b in inner(s))
-        return call + cost.number * numbers + EVALUATIONS * evaluated
+        return call + cost.number * numbers + self.evaluated(s)
+
+    def evaluated(self, s: Draw) -> float:
+        """The seconds that evaluations of a log density take longer; of a batch, its share."""
+        body = () if s.density is None else s.density.body
+        if has_batches(body):
+            return sum(self.saved(b, 1) for b in asked_for(body, OF_BATCH)) / BATCH
+        return EVALUATIONS * sum(self.saved(b, 1) for b in body)
 
     def count(self, s: Statement) -> int:
         """The number of positions of a statement; of tables, the elements that it makes."""
