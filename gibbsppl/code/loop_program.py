@@ -27,6 +27,7 @@ from gibbsppl.code.arrays.gathers import gathered
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
 from gibbsppl.code.arrays.numbers import with_tables
+from gibbsppl.code.arrays.partial_sums import in_partial_sums
 from gibbsppl.code.arrays.parting import parted
 from gibbsppl.code.arrays.passing import without_passing
 from gibbsppl.code.arrays.picked import picked
@@ -89,7 +90,7 @@ def for_loops(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
         sweep = of_size(sweep, sizes)
     for one in PASSES:
         sweep = one(sweep)
-    return sweep
+    return in_partial_sums(sweep, sizes)
 
 
 def loops_of(
