@@ -71,8 +71,8 @@ ROWS = (
     Reason(
         "jama", "JAGS",
         "each of 37 ages is moved by a slice, whose log density adds up all 508 pieces of the "
-        "calibration curve (1.7 of 2.0 million operations of a sweep); JAGS finds the one piece "
-        "that an age is in",
+        "calibration curve (1.7 of 2.0 million operations of a sweep), several at a time, with a "
+        "division each; JAGS finds the one piece that an age is in",
     ),
     Reason(
         "litters", "JAGS",
