@@ -1,12 +1,14 @@
 """Long sums in log densities, block by block: all terms once, however many there are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from replays import beside
 
 import gibbsppl as gp
 from gibbsppl.code.arrays import partial_sums
-from gibbsppl.code.arrays.expressions import Number
+from gibbsppl.code.arrays.expressions import ZERO, Number, Span, negative, total
 from gibbsppl.code.arrays.partial_sums import FEWEST, SIZE
 
 
@@ -56,6 +58,20 @@ def test_a_sum_from_another_position_on_has_its_terms():
     sampler = gp.compile(rise_of(FEWEST + 5))
     assert is_in_blocks(sampler)
     assert beside(sampler, *state_of(sampler)).far == []
+
+
+def test_a_sum_that_begins_elsewhere_is_seen(monkeypatch):
+    """Planted: blocks begin at the first position, whatever the sum does."""
+    right = partial_sums._PartialSums.parts
+
+    def from_the_first(self, s):
+        (span,) = s.over
+        length = total([span.stop, negative(span.start)])
+        return right(self, replace(s, over=(Span(span.dim, ZERO, length),)))
+
+    monkeypatch.setattr(partial_sums._PartialSums, "parts", from_the_first)
+    sampler = gp.compile(rise_of(FEWEST + 5))
+    assert beside(sampler, *state_of(sampler)).far
 
 
 def test_short_sums_stay_as_they_are():

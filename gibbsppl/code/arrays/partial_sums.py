@@ -38,7 +38,8 @@ from gibbsppl.code.arrays.statements import (
 )
 from gibbsppl.code.arrays.sweeps import Sweep, every, names_in, spans_in
 
-# The positions of a block, and the terms of a sum that is worth it.
+# The positions of a block, and the terms of a sum that is worth it: two blocks. (Blocks of 16 to
+# 128 took the same time for 508 terms, 0.4 of that without blocks.)
 SIZE, FEWEST = 64, 128
 
 

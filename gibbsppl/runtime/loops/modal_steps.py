@@ -273,8 +273,10 @@ def learn(  # noqa: PLR0913, PLR0917
     """The end of a step: the vector, and the share of accepted proposals."""
     if work[TAKEN] == 0.0:
         copied(now, tried)
-    copied(tried, last)
-    state[HEIGHT] = work[FOUND] if work[TAKEN] else work[NOW]
+    # (a search that fails has not asked for the log density of the current vector)
+    if work[STAGE] != SEARCHED and work[STAGE] != LAST_PART:
+        copied(tried, last)
+        state[HEIGHT] = work[FOUND] if work[TAKEN] else work[NOW]
     if adapting and work[STAGE] == SEARCHED:  # (no Newton step can be made from the centre)
         copied(now, centre)
     work[SHARE] = share
