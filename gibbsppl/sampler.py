@@ -116,7 +116,7 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
         return self.derivation.facts.types
 
     def __str__(self) -> str:
-        text = self.derivation.text(self._choices)
+        text = self.derivation.text(self._counted_choices)
         return text if self.tuned_from is None else f"{self.tuned_from.as_chosen}\n\n{text}"
 
     def __repr__(self) -> str:

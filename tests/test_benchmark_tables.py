@@ -179,7 +179,7 @@ def test_sides_that_differ_by_two_have_a_ratio_near_two(monkeypatch):
 
 
 def test_notes_of_a_schedule_are_no_steps():
-    notes = "  not counted: mu by slice\n  (costs of other ways to draw: here)\n  added z\n"
+    notes = "  fallback: mu is moved by slice\n  added z\n"
     steps = "  mu  Normal\n      eta = (mu, 1)\n"
     found = [x for x in (notes + steps).splitlines() if sides.STEP.match(x)]
     assert found == ["  mu  Normal"]

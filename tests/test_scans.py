@@ -452,6 +452,15 @@ def a_function_in_a_weight():
     gp.Bernoulli("y", gp.Phi(b[labels(weights("mu"))]), dims="n", observed=declared.SEEN)
 
 
+def probabilities_by_steps():
+    """Pieces broken off a stick, each of what the one before has left."""
+    r, piece = gp.Beta("r", 1, 2, dims="k"), gp.Array("piece", dims="k")
+    piece[0] = r[0]
+    piece[1:] = r * (1 - r.lag("k", 1)) * piece.lag("k", 1) / r.lag("k", 1)
+    rate = gp.Gamma("mu", 2, rate=1, dims="k")
+    gp.Poisson("y", rate[labels(piece / piece.sum("k"))], dims="n", observed=declared.COUNTED)
+
+
 def one_label():
     z = gp.Categorical("z", weights("mu"), event="k")
     gp.Normal("y", data("c", [0, 1], "k")[z], tau=1, observed=0.3)
@@ -473,6 +482,7 @@ DECLARED = {
     "words of a long document": lambda: words("phi", weights("mu"), LONG),
     "a sum in a weight": a_sum_in_a_weight,
     "a function in a weight": a_function_in_a_weight,
+    "probabilities by steps": probabilities_by_steps,
     "one label": one_label,
     "no chance": lambda: declared.mixture(z=labels(data("p", [0, 1], "k"))),
 } | {f"a label named {n}": lambda n=n: labels_named(n) for n in NAMES}

@@ -99,16 +99,9 @@ class Derivation:
         return replace(self.facts.worth, is_needed=not self.facts.is_within)
 
     def text(self, choices: Callable[[], tuple[Choice, ...]]) -> str:
-        """The schedule as text, with all ``choices``: as it was kept, or as it is written now.
-
-        Once all candidates are counted, with what they take; this is not kept: each process
-        prints what it has been asked for.
-        """
+        """The schedule as text, with all ``choices``: as it was kept, or as it is written now."""
         from gibbsppl.explain import schedule_text  # noqa: PLC0415  (only if asked for)
 
-        if self.counted is not None:
-            whole = replace(self.schedule, choices=self.counted)
-            return schedule_text(whole, self.known, is_counted=True)
         if self.facts.text is None:
             told = schedule_text(replace(self.schedule, choices=choices()), self.known)
             self._learn(replace(self.facts, text=told))

@@ -30,6 +30,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.fusion import fused
 from gibbsppl.code.arrays.loads import read_once
+from gibbsppl.code.arrays.recursions import unfolded
 from gibbsppl.code.arrays.statements import Add, Choice, Let, Loop, Statement, Store
 from gibbsppl.code.arrays.storage import Local, declared, stored_axes, without_axes
 from gibbsppl.code.arrays.sweeps import Sweep
@@ -63,7 +64,7 @@ def scan_loops(module: Module, step: LabelDraw, scan: Scan, name: str) -> str:
 
 
 def _text(module: Module, step: LabelDraw, scan: Scan, name: str) -> str:
-    body = contracted(Sweep(name, {}, _statements(module, step, scan))).statements
+    body = contracted(unfolded(Sweep(name, {}, _statements(module, step, scan)))).statements
     locals_, made = declared(body)
     made = fused(made)
     axes = stored_axes(made, locals_)

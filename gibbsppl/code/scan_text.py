@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import isinf
+from math import isinf, isnan
 
 from gibbsppl.algebra.functions import FUNCTIONS
 from gibbsppl.code.arrays.expressions import Apply, Element, Expr, Number, Position, at
@@ -99,6 +99,8 @@ class ScanWriter(Writer):
             case Number(value=value) if isinf(value):
                 shown = "math.inf" if value > 0 else "-math.inf"
                 return f"({shown})" if value < 0 and level > 1 else shown
+            case Number(value=value) if isnan(value):
+                return "math.nan"
         return Writer.text(self, expr, level)
 
     def applied(self, expr: Apply, level: int) -> str:

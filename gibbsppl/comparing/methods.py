@@ -86,8 +86,8 @@ class Comparing:
         their leading terms in the plates (``n*K**2 + J*K**3``), the bytes read and written, what is
         computed once, memory. A step that only NumPy has (a kernel of your own) is not counted, and
         its row says why. With ``alternatives`` the operations of the variants that `compare` runs
-        are counted too: each is compiled for it, and none is run; from then on the printed schedule
-        tells of them. How normal variables mix by theory is told beside.
+        are counted too: each is compiled for it, and none is run. How normal variables mix by
+        theory is told beside. (The printed schedule has the two nearest ones to each choice.)
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="line", coords={"i": 3}) as line:

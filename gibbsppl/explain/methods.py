@@ -50,5 +50,5 @@ class Seen(Printed):
         sampler: Any = self
         steps = sampler.costs().steps
         costs = {s.name: (f"{s.operations:,.0f}", s.plates) for s in steps if not s.reason}
-        schedule = replace(sampler.schedule, choices=sampler._choices())  # noqa: SLF001
+        schedule = replace(sampler.schedule, choices=sampler._counted_choices())  # noqa: SLF001
         return sampler_page(schedule, sampler.data, costs)

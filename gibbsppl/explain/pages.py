@@ -33,7 +33,7 @@ def sampler_page(
     schedule: Schedule, data: Mapping[str, Any], costs: Mapping[str, tuple[str, str]]
 ) -> Html:
     """The steps of a sweep in order; ``costs`` are the operations of each, as texts."""
-    told = told_before(schedule, data, is_counted=False)
+    told = told_before(schedule, data)
     lines = [*composed_told(schedule), *units_told(schedule)]
     parts = [text_block("\n".join(told))] if told else []
     parts.append(table(HEADER, _rows(schedule, costs), numbers={5}))

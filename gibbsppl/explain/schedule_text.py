@@ -33,19 +33,15 @@ MOST_LINES = 3
 # A longer name, one of several variables, has a line of its own.
 LONG_NAME = 24
 CUT = "..."
-HOW_COUNTED = "(costs of other ways to draw: sampler.costs(alternatives=True))"
 NOT_IN_LOOPS = "(not counted, since compiled loops do not have all of their steps)"
 
 
-def schedule_text(
-    schedule: Schedule, data: Mapping[str, Any], *, is_counted: bool = False
-) -> str:
+def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
     """The schedule: a title, the fallbacks with their reasons, the steps in order.
 
-    ``data`` is what repairs are tried with. ``is_counted``: whether the operations of all other
-    ways to draw have been asked for.
+    ``data`` is what repairs are tried with.
     """
-    lines = [title_of(schedule), *told_before(schedule, data, is_counted=is_counted)]
+    lines = [title_of(schedule), *told_before(schedule, data)]
     if schedule.fallbacks:
         lines += ["sweep"]
     rows = _rows(schedule, short_notation(schedule.whole))
@@ -57,12 +53,10 @@ def schedule_text(
     return "\n".join(lines)
 
 
-def told_before(
-    schedule: Schedule, data: Mapping[str, Any], *, is_counted: bool
-) -> list[str]:
+def told_before(schedule: Schedule, data: Mapping[str, Any]) -> list[str]:
     """The lines before the steps: rewrites, choices, fallbacks with their reasons."""
     notation = short_notation(schedule.whole)
-    choices = choices_told(schedule.choices, NOT_IN_LOOPS if is_counted else HOW_COUNTED)
+    choices = choices_told(schedule.choices, NOT_IN_LOOPS)
     told = [*_rewrites(schedule, notation), *(f"  {line}" for line in choices)]
     for move in schedule.fallbacks:
         told += _fallback(move, schedule, notation, data)

@@ -85,8 +85,6 @@ class NUTS(ByGradient):
     ...     y = gp.Normal("y", gp.exp(a * x) * b, sigma=0.1, dims="i", observed=[1, 2, 3, 8])
     >>> print(gp.compile(curve, kernels={("a", "b"): gp.NUTS()}))
     curve: 1 step, 1 by kernels asked for
-      not counted: b collapsed
-      (costs of other ways to draw: sampler.costs(alternatives=True))
       a, b  NUTS  together  log density = -a**2/2 - b**2/2 + sum(-50*(y - b*exp(a*x))**2, i)
     """
 

@@ -204,19 +204,19 @@ def _nearest_first(candidate: Candidate) -> tuple[int, float]:
     return 2, -candidate.share if candidate.is_known else 0.0
 
 
-def choices_told(choices: Sequence[Choice], how_counted: str = "") -> list[str]:
+def choices_told(choices: Sequence[Choice], why: str = "") -> list[str]:
     """The choices, line by line, and where theory was asked; others that are not counted by name.
 
-    ``how_counted`` says how these are counted, or why not; without it they are not named.
+    ``why`` says for what reason these are not counted; without it they are not named.
     """
     lines = _lines(choices)
     known = [c for c in choices if any(o.is_known for o in c.others)]
     lines += [f"({AT_STATES})"] if known and lines else []
-    if how_counted:
+    if why:
         left = [told for choice in choices if (told := _named(choice))]
         lines += [f"not counted: {'; '.join(left)}"] if left else []
         is_open = any(isnan(o.operations) for choice in choices for o in choice.others)
-        lines += [how_counted] if is_open else []
+        lines += [why] if is_open else []
     return lines
 
 

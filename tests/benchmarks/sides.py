@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 from unittest import mock
@@ -22,6 +23,7 @@ from measuring import Turn
 
 import gibbsppl as gp
 import gibbsppl.run.segments as segments_module
+from gibbsppl.explain import schedule_text
 from gibbsppl.initial.search import initial_state
 
 HERE = Path(__file__).parent
@@ -31,7 +33,7 @@ MOST = 600
 # Seeds of turns are so far apart that no two chains have the same one.
 APART = 1000
 # A line of a schedule that begins a step: those that go on stand further in, and some are notes.
-STEP = re.compile(r"  (?!not counted: |\(costs of |fallback: |added )\S")
+STEP = re.compile(r"  (?!fallback: |added )\S")
 
 
 def by_cpu_clock():
@@ -76,7 +78,8 @@ class Compiled:
     def told(self, element):
         """The steps of a schedule that name a variable; all, if it is computed of others."""
         name = element.partition("[")[0]
-        steps = [x.strip() for x in str(self.sampler).splitlines()[1:] if STEP.match(x)]
+        text = schedule_text(replace(self.sampler.schedule, choices=()), self.sampler.data)
+        steps = [x.strip() for x in text.splitlines()[1:] if STEP.match(x)]
         named = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
         own = [" ".join(x.split()) for x in steps if named.search(x)]
         return own or [" ".join(x.split()) for x in steps]
