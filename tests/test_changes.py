@@ -364,6 +364,35 @@ def test_the_new_variable_has_a_name_of_its_own():
     assert not Change(LOG).variable(place, POSITIVE, {"sd"}).is_nonnegative
 
 
+def a_variance(index, own):
+    """A variance of one number, whose prior is a power and an exponential, or a family's own."""
+    with gp.Model() as m:
+        if own:
+            v = gp.GeneralizedInverseGaussian("v", p=index, a=2, b=3)
+        else:
+            v = gp.Gamma("v", index + 0.5, rate=1)
+            gp.Normal("y", 0, var=v, observed=1.7)
+    return gp.compile(m)
+
+
+@pytest.mark.parametrize(("index", "own", "family"), [
+    (0.5, False, "InverseGaussian of 1/v"),  # (the mixing variance of a Laplace distribution)
+    (0.25, False, "GeneralizedInverseGaussian"),
+    (1.5, False, "GeneralizedInverseGaussian"),
+    (0.5, True, "GeneralizedInverseGaussian"),
+])  # fmt: skip
+def test_a_family_with_fewer_statistics_wins_after_a_change_of_a_larger_one(index, own, family):
+    sampler = a_variance(index, own)
+    (step,) = sampler.schedule.steps
+
+    assert step.owner.replace(" of v", "") == family
+    assert sampler.verify().passed
+    draws = sampler.sample(4000, warmup=0, chains=1, seed=3, progress=False)["v"].ravel()
+    a, b = (2.0, 3.0) if own else (2.0, 1.7**2)
+    law = stats.geninvgauss(index, np.sqrt(a * b), scale=np.sqrt(b / a))
+    assert stats.kstest(draws, law.cdf).pvalue > 1e-3
+
+
 # ---- the generated undoing, which the ratio check does not read ------------------------------
 
 

@@ -408,6 +408,48 @@ def test_auxiliary_variables_are_used_where_they_pay():
     )
 
 
+def medians(tied, **settings):
+    """Laplace errors about two coefficients, whose columns are ``tied`` or are not."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(80, 2)) + tied * rng.normal(size=(80, 1))
+    with gp.Model(name="medians", coords={"i": 80, "k": 2}) as model:
+        beta = gp.Normal("beta", 0, sigma=10, dims="k")
+        tau = gp.Gamma("tau", 1, rate=1)
+        seen = x.sum(1) + rng.laplace(size=80)
+        gp.Laplace("y", gp.Data("x", x, dims=("i", "k")) @ beta, rate=tau, dims="i", observed=seen)
+    return gp.compile(model, **settings)
+
+
+@pytest.mark.parametrize(("tied", "is_augmented"), [(0.0, False), (6.0, True)])
+def test_coefficients_of_laplace_errors_are_drawn_one_by_one_where_nothing_ties_them(
+    tied, is_augmented
+):
+    sampler = medians(tied)
+    choice = choice_of(sampler, "beta")
+    made = f'{"with" if is_augmented else "without"} "distance"'
+
+    assert [r.rule.name for r in sampler.schedule.rewrites] == ["distance"] * is_augmented
+    assert choice.made.what == made
+    assert sampler.verify().passed
+    asked = medians(tied, rewrites={"distance": not is_augmented})
+    assert bool(asked.schedule.rewrites) is not is_augmented
+
+
+@pytest.mark.parametrize("tied", [0.0, 6.0])
+def test_the_theory_of_terms_with_kinks_is_that_of_draws(tied):
+    """Effective draws of a sweep of the worst coefficient, as found and as told, to a factor."""
+    sampler = medians(tied)
+    choice = choice_of(sampler, "beta")
+    told = {c.what: c.share for c in (choice.made, *choice.others)}
+    for wanted, what in ((True, 'with "distance"'), (False, 'without "distance"')):
+        if np.isnan(told[what]):
+            continue
+        asked = medians(tied, rewrites={"distance": wanted})
+        draws = asked.sample(1500, warmup=100, chains=4, seed=1, progress=False)
+        least = min(draws.summary()[f"beta[{k}]"]["ess_bulk"] for k in range(2)) / 6000
+        assert 0.4 < least / told[what] < 2.5
+
+
 def test_all_is_proposed_where_auxiliary_variables_are_dear():
     rng = np.random.default_rng(2)
     with gp.Model(name="logit", coords={"row": 200, "k": 3}) as model:

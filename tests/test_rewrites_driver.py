@@ -205,6 +205,31 @@ def test_each_variable_is_drawn_once_and_auxiliary_ones_where_they_came_in(model
         assert [s.name for s in stage.auxiliary] == [rewrite.variable]
 
 
+def medians():
+    with gp.Model(coords={"i": 6, "k": 2}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        beta = gp.Normal("beta", 0, tau=0.1, dims="k")
+        x = gp.Data("x", np.vander([0.1, 0.4, -0.6, 1.2, -1.0, 0.7], 2), dims=("i", "k"))
+        gp.Laplace("y", x @ beta, rate=tau, dims="i", observed=[0.3, 1.0, -0.2, 2.1, 0.4, 0.9])
+    return m
+
+
+def test_a_closed_form_is_drawn_before_auxiliary_variables_that_it_can_do_without():
+    model = rewritten(*declared(medians), {"distance": True})
+    first, last = model.stages
+
+    assert [(d.statement.name, d.family.name) for d in first.derived] == [("tau", "Gamma")]
+    assert [d.statement.name for d in last.derived] == ["y_variance", "beta"]
+    assert "y_variance" not in first.graph.drawn
+
+
+def test_it_is_drawn_given_them_where_it_has_no_closed_form_without():
+    model = rewritten(*declared(examples_positive.robust_regression))
+    where = {d.statement.name: n for n, s in enumerate(model.stages) for d in s.derived}
+
+    assert where["tau"] == len(model.stages) - 1 > 0
+
+
 # ---- what is asked for -----------------------------------------------------------------------
 
 

@@ -2,8 +2,8 @@
 
 Comes in: a statement and the pieces that mention it. Goes out: a `Conditional`, or a
 `NotConjugate` with its reason. The prior's own family comes first, then the smallest: a Beta(1, 1)
-without data stays a Beta, though a Uniform has fewer statistics. A family without a statistic to
-spare wins after a change of variable, too: ``log x, x**2`` is a Gamma of ``x**2``.
+without data stays a Beta, though a Uniform has fewer statistics. A family with fewer statistics
+wins after a change of variable, too: ``log x, x**2`` is a Gamma of ``x**2``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def match(
     reading = reading_of(statement, pieces, limits, roles, graph.sizes, elements=elements)
     known = _Known(graph, data)
     found = _best(reading, known)
-    if (found is None or not found.is_tight) and None not in reading.forms:
+    if (found is None or found.is_spacious(statement)) and None not in reading.forms:
         after = (r for r in changed(reading, graph, data) if not may_underflow(r, graph, data))
         others = ((r, _best(r, known)) for r in after)
         owned = [(r, o) for r, o in others if o is not None]
@@ -137,10 +137,15 @@ class _Owned:
         """The number of statistics, and whether the family is truncated: smaller is better."""
         return len(self.statistics), self.truncated
 
-    @property
-    def is_tight(self) -> bool:
-        """Whether no statistic is without pieces."""
-        return all(self.pieces)
+    def is_spacious(self, statement: Statement) -> bool:
+        """Whether a family may have fewer statistics after a change of variable.
+
+        Where a statistic has no pieces; where a family other than the statement's has more than
+        two, one of them may be in the base measure of another: of ``1/x`` a generalised inverse
+        Gaussian with index 1/2 is an inverse Gaussian.
+        """
+        is_large = len(self.pieces) > 2 and self.family is not statement.family
+        return is_large or not all(self.pieces)
 
     @property
     def rank(self) -> int:

@@ -46,11 +46,12 @@ def rate_of_augmentation(
     """The rate of a block that is drawn given auxiliary variables, and these given the block.
 
     ``augmented`` is its log density given these, at states that have them; ``plain`` that of the
-    model, to second order, at states of its own. Their precisions are averages over the states. Of
-    more elements than a matrix has it is the rate of the worst element, given all others. None
-    where they are not those of normal densities.
+    model, to second order, at states of its own. Of the block given these the covariance is an
+    average over states: what a draw forgets is the mean of this variance as a share of all
+    variance. Of the model the precision is. Of more elements than a matrix has it is the rate of
+    the worst element, given all others. None where they are not those of normal densities.
     """
-    complete, observed = _averaged(*augmented, states), _averaged(*plain, there)
+    complete, observed = _averaged(*augmented, states, inverse=True), _averaged(*plain, there)
     if complete is not None and observed is not None:
         own = complete.numbers.items()
         rows = np.concatenate([observed.numbers[n][at >= 0] for n, at in own])
@@ -58,36 +59,42 @@ def rate_of_augmentation(
         factor = np.linalg.inv(np.linalg.cholesky(complete.precision))
         least = float(np.linalg.eigvalsh(factor @ known @ factor.T)[0])
         return float(np.clip(1.0 - least, 0.0, 1.0))
-    both = [_diagonals(*augmented, states), _diagonals(*plain, there)]
-    shares = [both[1][n] / own for n, own in both[0].items()]
+    known = _diagonals(*plain, there)
+    shares = [known[n] / own for n, own in _diagonals(*augmented, states, inverse=True).items()]
     if not shares or not all(np.isfinite(s).all() for s in shares):
         return None
     return float(np.clip(1.0 - min(s.min() for s in shares), 0.0, 1.0))
 
 
-def _averaged(graph: Graph, block: Quadratic, states: Sequence[Values]) -> NormalBlock | None:
+def _averaged(
+    graph: Graph, block: Quadratic, states: Sequence[Values], *, inverse: bool = False
+) -> NormalBlock | None:
     """The block whose precision is the average over states; None if it is not proper at one.
 
-    Or where the average is beyond all floats.
+    Or where the average is beyond all floats. With ``inverse`` its covariance is the average.
     """
     found = [normal_block(graph, block, values) for values in states]
     blocks = [b for b in found if b is not None]
     if len(blocks) < len(found) or not blocks:
         return None
+    every = np.array([b.precision for b in blocks])
     with np.errstate(over="ignore"):
-        precision = np.mean([b.precision for b in blocks], axis=0)
+        precision = np.linalg.inv(np.linalg.inv(every).mean(0)) if inverse else every.mean(0)
     if not np.isfinite(precision).all():
         return None
     return replace(blocks[0], precision=precision)
 
 
 def _diagonals(
-    graph: Graph, block: Quadratic, states: Sequence[Values]
+    graph: Graph, block: Quadratic, states: Sequence[Values], *, inverse: bool = False
 ) -> dict[str, Floats]:
-    """The diagonal of a block's precision, by array, on average over states."""
+    """The diagonal of a block's precision, by array, on average over states.
+
+    With ``inverse`` its elements' reciprocals are averages.
+    """
     free = masks_of(graph, block, states[0])
-    found = {n: np.zeros(mask.shape) for n, mask in free.items()}
-    for values in states:
+    found = {n: np.zeros((len(states), *mask.shape)) for n, mask in free.items()}
+    for number, values in enumerate(states):
         for piece in block.pieces:
             first, other = piece.views[0], piece.views[-1]
             if degree_of(piece) < 2 or first.array != other.array:
@@ -103,10 +110,12 @@ def _diagonals(
             ]
             same = np.all([a == b for a, b in zip(*ends, strict=True)], axis=0)
             weight = np.where(same, -2.0 * at(piece.coefficient), 0.0)
-            into = found[first.array.name]
+            into = found[first.array.name][number, ...]
             rows: Any = np.ravel_multi_index(ends[0], into.shape) if into.ndim else 0
-            np.add.at(into.reshape(-1), np.broadcast_to(rows, shape), weight / len(states))
-    return {n: own[free[n]] for n, own in found.items()}
+            np.add.at(into.reshape(-1), np.broadcast_to(rows, shape), weight)
+    each = {n: own[:, free[n]] for n, own in found.items()}
+    with np.errstate(divide="ignore"):
+        return {n: 1 / (1 / own).mean(0) if inverse else own.mean(0) for n, own in each.items()}
 
 
 def block_of_group(graph: Graph, name: str, data: Values) -> Quadratic | None:
