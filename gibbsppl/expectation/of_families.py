@@ -269,27 +269,29 @@ class Scalars(OfFamily):
 
     def _without(self, value: Expr, own: Leaf) -> Expr | None:
         """A function of an element without terms that cancel; None where it has none of them."""
-        conditional, change = self.step.conditional, self.step.change
-        natural = conditional.family.natural
-        assert natural is not None
-        u = symbol_of(conditional.family)
-        statistics = natural.statistics(u, conditional.event, **dict(conditional.known))
-        base = tuple(t.as_coeff_Mul()[1].xreplace({conditional.place: u}) for t in self.base[0])
-        gone = [statistics[j] for j in self.left_out] + list(base)
-        if not gone:
-            return None
-        as_new = value.xreplace({own: change.backward(u) if change else u})
-        every = (*statistics, *base)
-        weights, constant = combination(sp.expand_log(as_new, force=True), every, u)
-        held = [(w, s) for w, s in zip(weights, every, strict=True) if w != 0]
-        if constant is None or not any(s in gone for _, s in held):
-            return None
-        new = Add(constant, *(w * s for w, s in held if s not in gone))
-        if not new.has(u):
+        change, u = self.step.change, symbol_of(self.step.conditional.family)
+        new = self._what_stays(value.xreplace({own: change.backward(u) if change else u}), u)
+        if new is None or not new.has(u):
             return new
         back = change.forward(X) if change else X
         form = sp.expand_log(new.xreplace({u: back}), force=True)
         return self._asked(own.array.name, form)[own.indices]
+
+    def _what_stays(self, value: Expr, u: Expr) -> Expr | None:
+        """A function of what is drawn without terms that cancel; None where it has none of them."""
+        conditional = self.step.conditional
+        natural = conditional.family.natural
+        assert natural is not None
+        statistics = natural.statistics(u, conditional.event, **dict(conditional.known))
+        base = tuple(t.as_coeff_Mul()[1].xreplace({conditional.place: u}) for t in self.base[0])
+        gone, every = [statistics[j] for j in self.left_out] + list(base), (*statistics, *base)
+        if not gone:
+            return None
+        weights, constant = combination(sp.expand_log(value, force=True), every, u)
+        held = [(w, s) for w, s in zip(weights, every, strict=True) if w != 0]
+        if constant is None or not any(s in gone for _, s in held):
+            return None
+        return Add(constant, *(w * s for w, s in held if s not in gone))
 
     def _of_jacobian(self) -> Expr:
         change = self.step.change
@@ -301,6 +303,8 @@ class Scalars(OfFamily):
         slope = -slope if slope.is_negative else slope
         plain_ = replace(self.symbols, change=None)
         log_slope = sp.expand_log(sp.log(slope), force=True)
+        stays = self._what_stays(log_slope, u)
+        log_slope = log_slope if stays is None else stays
         return _known(expectation(family, plain_, lambda v: log_slope.xreplace({u: v})))
 
     def _formula(self, what: Any, of: Symbols) -> Expr:
