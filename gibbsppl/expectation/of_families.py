@@ -277,7 +277,7 @@ class Scalars(OfFamily):
         form = sp.expand_log(new.xreplace({u: back}), force=True)
         return self._asked(own.array.name, form)[own.indices]
 
-    def _what_stays(self, value: Expr, u: Expr) -> Expr | None:
+    def _what_stays(self, value: Expr, u: sp.Dummy) -> Expr | None:
         """A function of what is drawn without terms that cancel; None where it has none of them."""
         conditional = self.step.conditional
         natural = conditional.family.natural
