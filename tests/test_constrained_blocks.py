@@ -14,8 +14,10 @@ from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.functions import Expit, LogMass, LogPhi, Phi
 from gibbsppl.algebra.masses import PLACE, Mass, mass_of
 from gibbsppl.analysis.curvature import curvature_of
+from gibbsppl.derive import second_order as deriving
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.second_order import second_order
+from gibbsppl.errors import CompileError
 from gibbsppl.planning.modal import terms_of
 
 x, cut, scale = Array("x")[()], Array("cut"), Array("scale", positive=True)[()]
@@ -222,6 +224,81 @@ def test_modes_are_not_climbed_to_within_constraints():
     assert second_order(graph, statements, terms, data) is None
     assert second_order(graph, statements, terms, data, constrained=True) is not None
     assert conditional_of(graph, statements[1], data).how_drawn == "by adaptive rejection"
+
+
+# ---- intervals ---------------------------------------------------------------------------------
+
+COUNTED = np.array([0, 3, 1, 4, 9])
+
+
+def within(low, high, tail=None, **settings):
+    """A level and a slope of counts, the level in an interval, the slope from a point on."""
+    with gp.Model(coords={"i": 5}, name="within") as model:
+        level = gp.Uniform("level", low, high)
+        slope = gp.Normal("slope", 0, tau=0.5, lower=tail)
+        dose = gp.Data("dose", DOSES, dims="i")
+        gp.Poisson("y", gp.exp(level + slope * dose), dims="i", observed=COUNTED)
+    asked = {"blocks": {("level", "slope"): "proposed"}, **settings}
+    return gp.compile(model, **asked)
+
+
+DOSES = np.array([-1.0, -0.2, 0.3, 0.9, 1.6])
+INTERVALS = {"far ends": (-100, 100, None), "ends that hold": (0.2, 0.6, 0.5)}
+
+
+def grid_within(low, high, tail):
+    """Points of a grid between the ends, and their probabilities."""
+    ends = (max(low, -3), min(high, 3)), (-4 if tail is None else tail, 4)
+    axes = [a + (b - a) * (np.arange(400) + 0.5) / 400 for a, b in ends]
+    level, slope = np.meshgrid(*axes, indexing="ij")
+    line = level[..., None] + slope[..., None] * DOSES
+    total = (COUNTED * line - np.exp(line)).sum(-1) - 0.25 * slope**2
+    weight = np.exp(total - total.max())
+    return (level, slope), weight / weight.sum()
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_what_is_within_an_interval_is_proposed_and_has_its_posterior(name):
+    ends = INTERVALS[name]
+    sampler = within(*ends)
+    (step,) = moves(sampler)
+    draws = sampler.sample(6000, warmup=300, chains=2, seed=3, backend="numpy", progress=False)
+    points, weight = grid_within(*ends)
+
+    assert set(step.variables) == {"level", "slope"}
+    assert sampler.verify().passed
+    assert ((draws["level"] > ends[0]) & (draws["level"] < ends[1])).all()
+    assert ends[2] is None or (draws["slope"] > ends[2]).all()
+    for own, known in zip((draws["level"], draws["slope"]), points, strict=True):
+        for power in (1, 2):
+            assert misses(own**power, float((weight * known**power).sum())) < FAR
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_loops_make_the_same_steps_within_intervals(name):
+    sampler = within(*INTERVALS[name])
+    (chain,), _ = sampler.initial_states(1, 5)
+
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_proposals_that_forget_the_ends_are_seen(name, monkeypatch):
+    monkeypatch.setattr(deriving, "_ends", lambda s: (s.name, sp.S.Zero, s.over))
+    monkeypatch.setenv("GIBBSPPL_CACHE", "off")
+    sampler = within(*INTERVALS[name])
+
+    assert not sampler.verify().passed
+
+
+def test_ends_that_others_are_cannot_be_proposed_within():
+    with gp.Model(coords={"i": 5}) as model:
+        top = gp.Gamma("top", 2, rate=1)
+        level, slope = gp.Uniform("level", -1, top), gp.Normal("slope", 0, tau=1)
+        dose = gp.Data("dose", DOSES, dims="i")
+        gp.Poisson("y", gp.exp(level + slope * dose), dims="i", observed=COUNTED)
+    with pytest.raises(CompileError, match=r"level is not on the whole real line, but in \(-1, top"):
+        gp.compile(model, blocks={("level", "slope"): "proposed"})
 
 
 # ---- rows at risk ------------------------------------------------------------------------------

@@ -108,9 +108,12 @@ def _moved_beyond(
     sizes: Sizes,
     scale: float,
 ) -> Floats:
-    lower, _ = _bounds(statement, x, values, sizes)
+    lower, upper = _bounds(statement, x, values, sizes)
     floor = np.where(lower >= 0, 0.0, -np.inf)
-    return _moved_real(x, scale * rng.standard_normal(x.shape), floor, np.full(x.shape, np.inf))
+    # (as far as an interval is long)
+    size = np.where((lower < 0) & np.isfinite(upper - lower), np.maximum(upper - lower, 1.0), 1.0)
+    noise = scale * size * rng.standard_normal(x.shape)
+    return _moved_real(x, noise, floor, np.full(x.shape, np.inf))
 
 
 def _bounds(statement: Statement, x: Floats, values: Values, sizes: Sizes) -> tuple[Floats, Floats]:

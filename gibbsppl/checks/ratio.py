@@ -265,7 +265,7 @@ class _Check:
         too wide show in no other way.
         """
         step, sizes = self.step, self.graph.sizes
-        is_within = bool(step.bounds) or step.labels is not None
+        is_within = bool(step.bounds) or step.labels is not None or step.may_leave
         for beyond in (False, True) if is_within else (False,):
             there = self._moved(rng, WIDE, "any", beyond=beyond)
             if self._overflows(there):

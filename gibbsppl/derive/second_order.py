@@ -19,11 +19,11 @@ from sympy import Add, Mul
 from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.expansions import expanded
 from gibbsppl.algebra.expressions import Array, Expr, mentions
-from gibbsppl.algebra.functions import INDICATORS, Weighted
+from gibbsppl.algebra.functions import INDICATORS, Below, Weighted
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
+from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR, Support
 from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.derive.concavity import LogConcave, certified_jointly, is_known, obstacle_jointly
 from gibbsppl.derive.quadratic import Quadratic, quadratic_in
@@ -71,13 +71,16 @@ def second_order(
 
     No bound may be reached, of these variables or by them: all values are possible, or the log
     density falls without end towards it. If they may be ``constrained``, the log density is flat in
-    constraints. ``taken`` are names that no array of weights may have.
+    constraints, and ends of intervals are such. ``taken`` are names that no array of weights may
+    have.
     """
     arrays = {s.target.array.name: s.target.array for s in statements}
     names = tuple(arrays)
-    if not all(s.support in (REAL, VECTOR, POSITIVE) for s in statements):
+    ends = tuple(filter(None, map(_ends, statements))) if constrained else ()
+    within = {factor for factor, *_ in ends}
+    if not all(s.support in (REAL, VECTOR, POSITIVE) or s.name in within for s in statements):
         return None
-    held = _held(terms, names)
+    held = _held((*terms, *ends), names)
     plain = _plain(held)
     pieces = tuple(_pieces(plain, names))
     certificate = certified_jointly(graph, names, pieces, data)
@@ -194,6 +197,24 @@ def _falls_at_zero(
     found = [(evaluate(p.coefficient, p.over, data, graph.sizes), p.over) for p in own]
     total = sum(np.broadcast_to(value, tuple(map(len, over))).sum() for value, over in found)
     return bool(total > 0) and certified_jointly(graph, names, rest, data) is not None
+
+
+def is_interval(support: Support) -> bool:
+    """Whether a support is an interval of numbers with other ends than the positive ones have."""
+    ends = map(sp.sympify, (support.lower, support.upper))
+    is_other = support.kind == "real" and support not in (REAL, POSITIVE)
+    return is_other and all(e.is_number for e in ends)
+
+
+def _ends(statement: Statement) -> Term | None:
+    """The constraint that numbers are within their interval; None where they are within no such."""
+    support, x = statement.support, statement.target
+    if not is_interval(support):
+        return None
+    lower, upper = map(sp.sympify, (support.lower, support.upper))
+    below = [Below(lower, x)] if lower.is_finite else []
+    above = [Below(x, upper)] if upper.is_finite else []
+    return statement.name, Add(*map(sp.log, (*below, *above))), statement.over
 
 
 def _bound_others(graph: Graph, names: Collection[str]) -> bool:

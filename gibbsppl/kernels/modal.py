@@ -37,6 +37,7 @@ class ModalMove(ConcaveBlock):
     kind = "move"
     is_move = True
     learns_acceptance = True
+    may_leave = True
     returns_arrays = True
     verb = "proposals are judged by"
 

@@ -20,7 +20,7 @@ from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import SecondOrder, Term, second_order
+from gibbsppl.derive.second_order import SecondOrder, Term, is_interval, second_order
 from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.blocks import Blocks
@@ -85,13 +85,18 @@ def is_searched_for(conditional: object) -> bool:
 
 
 def _is_able(member: Member, asked: Blocks) -> bool:
-    """Whether the log density of a member may be concave, without bounds."""
+    """Whether the log density of a member may be concave, without bounds.
+
+    Intervals of numbers are constraints, and within these only what is asked for is proposed.
+    """
     if not asked.elements.isdisjoint(member.variables):
         return False
-    found = member.conditional
+    found, is_within = member.conditional, any(is_interval(s.support) for s in member.statements)
+    if is_within and not any(group.issuperset(member.variables) for group in asked.proposed):
+        return False
     if isinstance(found, Conditional):
-        anywhere = found.statement.support in (REAL, VECTOR)
-        return anywhere and not found.limits and not found.truncated
+        anywhere = found.statement.support in (REAL, VECTOR) and not found.truncated
+        return (anywhere or is_within) and not found.limits
     return isinstance(found, Quadratic) or is_searched_for(found)
 
 

@@ -13,7 +13,7 @@ import networkx as nx
 
 from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
 from gibbsppl.derive.match_results import Conditional
-from gibbsppl.derive.second_order import obstacle_to_second_order, second_order
+from gibbsppl.derive.second_order import is_interval, obstacle_to_second_order, second_order
 from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.graph import Statement
 from gibbsppl.model.graph_views import short_notation
@@ -51,13 +51,12 @@ def _bound(member: Member) -> str:
     """The bounds of a variable, or other values than real ones, in words; else nothing."""
     found, name = member.conditional, ", ".join(member.variables)
     for s in member.statements:
-        is_positive = s.support == POSITIVE and is_searched_for(found)
-        if not is_positive and (reason := _not_real(s)):
+        is_searched = s.support == POSITIVE and is_searched_for(found)
+        is_inside = is_searched or is_interval(s.support)
+        if not is_inside and (reason := _not_real(s)):
             return reason
     if isinstance(found, Conditional) and found.limits:
         return f"{name} has bounds that others set ({found.limits[0]})"
-    if isinstance(found, Conditional) and found.truncated:
-        return f"{name} has bounds: it is truncated"
     return ""
 
 

@@ -74,6 +74,8 @@ class Step:
     is_move = False
     # It is a proposal of which the tuning in the state learns how large a share is accepted.
     learns_acceptance = False
+    # It proposes values that may be outside of supports: its log density has to exclude these.
+    may_leave = False
     # Elements that depend on one another are drawn in one call of the runtime, not in one each.
     in_one_call = False
     # The call of the runtime returns the new array, on the scale of the model.
