@@ -114,7 +114,7 @@ def _diagonals(
             rows: Any = np.ravel_multi_index(ends[0], into.shape) if into.ndim else 0
             np.add.at(into.reshape(-1), np.broadcast_to(rows, shape), weight)
     each = {n: own[:, free[n]] for n, own in found.items()}
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return {n: 1 / (1 / own).mean(0) if inverse else own.mean(0) for n, own in each.items()}
 
 

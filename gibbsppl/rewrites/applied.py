@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.expressions import Expr, leaves_of
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family, Parameter
 from gibbsppl.model.asked import joined
@@ -153,6 +153,16 @@ def _density_row(support: Support, event: int) -> Family:
 def is_rewritten(statement: Statement) -> bool:
     """Whether a statement is given by a log density and a support alone."""
     return not statement.family.name
+
+
+def is_tied(auxiliary: Statement, statement: Statement) -> bool:
+    """Whether the values that an auxiliary variable can have depend on a variable."""
+    support, array = auxiliary.support, statement.target.array.name
+    return any(
+        leaves_of(bound, (array,))
+        for bound in (support.lower, support.upper)
+        if not isinstance(bound, int | float)
+    )
 
 
 def with_density(graph: Graph, factor: Factor, density: Expr) -> Graph:

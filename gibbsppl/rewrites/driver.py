@@ -5,8 +5,7 @@ and the *stages* in which a sweep draws. Each auxiliary variable is drawn in the
 into, with all later ones integrated out; a variable is drawn in the first graph in which its
 conditional is at its best, or in the last, if others may be drawn jointly with it there. A draw
 makes the auxiliary variables of later stages stale, and these are drawn anew before anything reads
-them: so each sweep leaves the posterior as it is. Locations of which a scale is drawn without them
-are such variables, too.
+them: so each sweep leaves the posterior as it is. Locations integrated out are such variables, too.
 """
 
 from __future__ import annotations

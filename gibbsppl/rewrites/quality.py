@@ -6,12 +6,13 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.match_results import Conditional, NotConjugate
+from gibbsppl.derive.quadratic import is_quadratic
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of, size_of_array, times_read
 from gibbsppl.rewrites.applied import Rewrite
@@ -78,6 +79,20 @@ def is_as_good(derived: Derived, before: Derived) -> bool:
     """Whether no closed form is lost, and elements are as independent as they were."""
     is_tied = derived.elements > before.elements or _is_dense(derived) > _is_dense(before)
     return not is_tied and (quality_of(derived) == CLOSED or quality_of(before) > CLOSED)
+
+
+def stage_of(closed: Mapping[int, Derived]) -> int:
+    """The stage that a variable is drawn in, of those in which it has a closed form.
+
+    The first, without the auxiliary variables that come later (C. Reed and K. Yu, 2009, "A
+    partially collapsed Gibbs sampler for Bayesian quantile regression", of scales), unless the draw
+    is worse there, or may be joint with others. What reads none of these is drawn in the last.
+    """
+    last = max(closed)
+    if is_quadratic(closed[last]):
+        return last
+    first = next(d for d in closed.values() if is_as_good(d, closed[last]))
+    return max(stage for stage, derived in closed.items() if derived == first)
 
 
 def _is_dense(derived: Derived) -> bool:

@@ -25,7 +25,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
 from gibbsppl.model.stand_ins import StandIn
 from gibbsppl.pieces.corrections import is_corrected, without_corrections
-from gibbsppl.rewrites.applied import Rewrite, applications
+from gibbsppl.rewrites.applied import Rewrite, applications, is_tied
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.quality import (
     CLOSED,
@@ -33,10 +33,10 @@ from gibbsppl.rewrites.quality import (
     CONCAVE_BY_ELEMENT,
     FALLBACK,
     NEAR,
-    is_as_good,
     is_worth_labels,
     quality_of,
     served,
+    stage_of,
 )
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.stages import NonCentred, Stage
@@ -156,9 +156,9 @@ class Search:
     """Conditionals, each derived once: a rewrite leaves those of most variables as they are.
 
     ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs and
-    the data alive, as the identity of a deleted object may be reused. Searches may share it.
-    ``moved`` are variables for which the user names a kernel: they need no rewrite; ``parts`` those
-    of which closed forms alone are wanted, as of ``closed`` ones; ``climbed`` are put to modes.
+    the data alive, as the identity of a deleted object may be reused. Searches may share it. Of
+    ``moved`` variables the user names a kernel: no rewrite is needed; of ``parts``, and ``closed``
+    ones, closed forms alone are wanted; ``climbed`` are put to modes.
     """
 
     data: Values
@@ -304,23 +304,22 @@ class Search:
     ) -> tuple[int, int]:
         """The best quality of a variable's conditional, and the stage that it is drawn in.
 
-        What may be drawn jointly is drawn in the last stage with a closed form, or one near to it,
-        as there more can be; other closed forms are drawn in the first one, without the auxiliary
-        variables that come later, and what has none, too.
+        Of closed forms `stage_of` says which; what is near to one is drawn in the last stage, where
+        more can be drawn jointly, others in the first.
         """
         best, closed = (FALLBACK + 1, 0), dict[int, Derived]()
         for stage, (g, data) in enumerate(self._graphs(graph, kept)):
-            if stage and _is_tied(kept[stage - 1].statement, statement):
+            if stage and is_tied(kept[stage - 1].statement, statement):
                 break
             derived = self.derived(g, data, statement)
             quality = quality_of(derived)
             if quality == CLOSED and is_corrected(g, statement.target.array.name):
                 quality = NEAR
-            if quality < best[0] or quality == best[0] <= NEAR:
-                best = (quality, stage)
             if quality == CLOSED:
                 closed[stage] = derived
-        return (CLOSED, _earliest(closed)) if closed else best
+            if quality < best[0] or quality == best[0] <= NEAR:
+                best = (quality, stage)
+        return (CLOSED, stage_of(closed)) if closed else best
 
     def _graphs(self, graph: Graph, kept: Sequence[Rewrite]) -> tuple[tuple[Graph, Values], ...]:
         return ((graph, self.data), *((r.graph, r.data) for r in kept))
@@ -372,7 +371,7 @@ class Search:
         target = {statement.target.array.name}
         for rule in (r for r in allowed if not r.spares_rejection):
             made = tuple(applications(graph, data, rule, target, taken=taken))
-            tied = any(_is_tied(r.statement, statement) for r in made)
+            tied = any(is_tied(r.statement, statement) for r in made)
             if not made or tied:
                 continue
             # (the variable itself first: few rules give it a closed form)
@@ -410,30 +409,6 @@ class Search:
         return Rewritten(_last(graph, kept), data, every, tuple(stages), tuple(ends))
 
 
-def _earliest(closed: Mapping[int, Derived]) -> int:
-    """The stage that a variable is drawn in, of those in which it has a closed form.
-
-    The first, without the auxiliary variables that come later (C. Reed and K. Yu, 2009, "A
-    partially collapsed Gibbs sampler for Bayesian quantile regression", of scales), unless the draw
-    is worse there, or may be joint with others. What reads none of these is drawn in the last.
-    """
-    last = max(closed)
-    if is_quadratic(closed[last]):
-        return last
-    first = next(d for d in closed.values() if is_as_good(d, closed[last]))
-    return max(stage for stage, derived in closed.items() if derived == first)
-
-
 def _names(graph: Graph) -> set[str]:
     """The names of all arrays and dims."""
     return {*graph.variables, *(d.name for d in graph.sizes)}
-
-
-def _is_tied(auxiliary: Statement, statement: Statement) -> bool:
-    """Whether the values that an auxiliary variable can have depend on a variable."""
-    support, array = auxiliary.support, statement.target.array.name
-    return any(
-        leaves_of(bound, (array,))
-        for bound in (support.lower, support.upper)
-        if not isinstance(bound, int | float)
-    )

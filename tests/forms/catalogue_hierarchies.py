@@ -212,8 +212,8 @@ FORMS = (
         dict.fromkeys(("nu", "local", "xi", "overall"), "InverseGamma")
         | {"beta": "block MvNormal"},
     ),
-    Form(lasso, {"rate": "Gamma", "var": GIG, "beta": "block MvNormal"}),
-    Form(quantile_regression, {"b": "Normal", "scale": "InverseGamma", "v": GIG}),
+    Form(lasso, {"rate": "Gamma", "var": "InverseGaussian", "beta": "block MvNormal"}),
+    Form(quantile_regression, {"b": "Normal", "scale": "InverseGamma", "v": "InverseGaussian"}),
     Form(student_errors, {"mu": "Normal", "sd": "Gamma", "v": "InverseGamma"}),
     Form(product_of_deviations, {"row": "Gamma", "column": GIG}),
     Form(
