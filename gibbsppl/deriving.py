@@ -307,7 +307,7 @@ def _augmented(
             continue
         augmented, plain = (now, other) if is_made else (other, now)
         without = plain[1]
-        if is_made and is_free and is_partial(augmented[1].schedule, rule, graph):
+        if is_free and (not is_made or is_partial(augmented[1].schedule, rule, graph)):
             # (more is proposed where it pays)
             without = search.proposing(Planned(without, plain[0], control))[0].trial
         schedules = without.schedule, augmented[1].schedule

@@ -463,3 +463,23 @@ def test_all_is_proposed_where_auxiliary_variables_are_dear():
     told = 'beta without "Polya-Gamma", proposed (alternatives: with "Polya-Gamma", sweeps 4 times'
     assert told in str(sampler)
     assert gp.compile(model, rewrites={"Polya-Gamma": True}).schedule.rewrites
+
+
+def test_a_number_alone_is_proposed_in_batches_where_that_pays():
+    sampler = trials(0.2, rows=30, count=4)
+    (step,) = sampler.schedule.steps
+
+    assert step.learns_acceptance
+    assert "level without" in str(sampler)
+    assert ", proposed (alternatives: one by one, sweeps " in " ".join(str(sampler).split())
+    asked = trials(0.2, rows=30, count=4, blocks={"level": "elements"})
+    own, other = sampler.costs().operations, asked.costs().operations
+    assert own < other / 2
+
+
+def test_a_number_that_others_are_drawn_beside_is_drawn_exactly():
+    with gp.Model(name="shape", coords={"i": 4}) as model:
+        shape = gp.Exponential("shape", rate=1)
+        rate = gp.Gamma("rate", 2, rate=1)
+        gp.Gamma("y", shape, rate=rate, dims="i", observed=[0.5, 1.0, 2.0, 0.7])
+    assert not gp.compile(model).schedule.proposed

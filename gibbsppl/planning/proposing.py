@@ -68,7 +68,10 @@ def _is_in(names: Sequence[str], choices: Sequence[Choice]) -> bool:
 
 
 def _groups(schedule: Schedule) -> Iterator[tuple[str, ...]]:
-    """Yield the variables that are drawn one by one and might be proposed: all, or each array."""
+    """Yield the variables that are drawn one by one and might be proposed: all, or each array.
+
+    A single number is if all else is data: then proposals are made and judged many at a time.
+    """
     for graph in {id(g): g for g in schedule.graphs}.values():
         own = [
             s for s, g in zip(schedule.steps, schedule.graphs, strict=True)
@@ -81,7 +84,8 @@ def _groups(schedule: Schedule) -> Iterator[tuple[str, ...]]:
         counts = {s.target.array.name: count_of(graph, s) for s in graph.latent}
         groups = {frozenset(g): g for g in (every, names, *((n,) for n in names))}
         for group in groups.values() if names else ():
-            if 1 < sum(counts[n] for n in group) <= LARGEST:
+            count = sum(counts[n] for n in group)
+            if 1 < count <= LARGEST or (count == 1 and {*graph.drawn} == {*group}):
                 yield group
 
 
@@ -117,13 +121,18 @@ def shares_of(
     most, shares = share_of_scales(plans[0].schedule, names), list[float]()
     for plan in plans:
         block = block_of(plan.schedule, names, plan.trial.data, to_second_order)
-        if block is None or not block[1].pairs:  # (elements that no term ties mix at once)
-            return None
+        if block is None or not (block[1].pairs or _is_single(*block)):
+            return None  # (elements that no term ties mix at once)
         rate = mean_rate(plan.schedule, *block, start(plan.trial))
         if rate is None:
             return None
         shares.append(min(share_of(rate), most))
     return shares[0], shares[1]
+
+
+def _is_single(graph: Graph, block: Quadratic) -> bool:
+    """Whether a block is one number."""
+    return sum(count_of(graph, s) for s in block.statements) == 1
 
 
 def is_accepted(
