@@ -10,6 +10,7 @@ import sympy as sp
 from scipy.special import expit
 
 import gibbsppl as gp
+from gibbsppl.algebra.expressions import leaves_of
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
@@ -700,3 +701,29 @@ def test_a_simplex_with_entries_that_are_zero_is_not_integrated_out():
     assert gp.compile(m).verify().proved
     with pytest.raises(gp.CompileError, match="parameters of w are 0"):
         gp.compile(m, collapse=("w",))
+
+
+def lifetimes():
+    """Times of two groups, of which some are censored; all are in units of one scale."""
+    with gp.Model(coords={"i": 6, "k": 2}) as model:
+        died = gp.Data("died", [1, 0, 1, 0, 1, 0], dims="i")
+        hazard = gp.Gamma("hazard", 2, rate=data("b", [1, 4], "k"), dims="k")
+        time = gp.Exponential(rate=hazard[labels(dims="i")] * gp.Gamma("unit", 2, rate=1))
+        gp.Censored("time", time, event=died, dims="i", observed=[1.0, 2.0, 0.5, 4.0, 0.2, 3.0])
+    return model
+
+
+def read_of_hazard(sampler):
+    """The arrays that the draw of hazard reads."""
+    step = next(s for s in sampler.schedule.steps if s.name == "hazard")
+    found = step.expressions(sampler.schedule.graph_of(step))
+    return {x.array.name for e in found for x in leaves_of(e)}
+
+
+def test_what_is_integrated_out_is_drawn_given_the_auxiliary_variables_that_labels_were():
+    """Though it has a closed form without these, which a sweep would prefer."""
+    rules = {"hidden value": True}
+    alone, without = (gp.compile(lifetimes(), rewrites=rules, collapse=c) for c in ((), "hazard"))
+
+    assert ["time_hidden" in read_of_hazard(s) for s in (alone, without)] == [False, True]
+    assert without.verify().passed

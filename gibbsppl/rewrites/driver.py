@@ -332,7 +332,7 @@ def with_collapsed(
     *before, last = model.stages
     own = {s.name for s in last.auxiliary} - scanned
     gone = tuple(s for s in model.graph.statements if s.target.array.name in names)
-    moved = {d.statement.name: d for stage in model.stages for d in stage.derived}
+    there = last_drawn(model)
     skipped = scanned | {s.name for s in gone}
     stages = [replace(s, derived=_but(s.derived, skipped)) for s in before]
     stages.append(replace(last, derived=tuple(d for d in last.derived if d.statement.name in own)))
@@ -349,7 +349,9 @@ def with_collapsed(
         if i.is_tied:
             stages.append(Stage(i.graph, (i.conditional,), (drawn,)))
         else:
-            stages.append(Stage(last.graph, (moved[drawn.name],), (drawn,)))
+            # (given all auxiliary variables, as labels are: another stage may be without some)
+            derived = there.get(drawn.name, i.conditional)
+            stages.append(Stage(last.graph, (derived,), (drawn,)))
     stages.append(Stage(last.graph, _but(last.derived, skipped | own)))
     return replace(model, stages=tuple(stages))
 
