@@ -160,7 +160,7 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
         """
         from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
 
-        if self.settings["by"]:
+        if {*self.settings["by"].values()} - {"draw"}:
             from gibbsppl.fits.verification import verify_readings  # noqa: PLC0415  (as above)
 
             return verify_readings(self, self.drawing(), seed)
@@ -198,7 +198,10 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
         return loops_of(self.schedule, self.data, self.prepared, dtype, keep)
 
     def drawing(self) -> Sampler:
-        """The sampler that draws from the conditionals which this one reads otherwise."""
+        """The sampler that draws from the conditionals which this one reads otherwise.
+
+        In one graph, as they are read: draws without auxiliary variables have other conditionals.
+        """
         from gibbsppl.rewrites import REWRITES  # noqa: PLC0415  (when asked for)
 
         # (in one graph no scale is drawn without its locations)
@@ -212,7 +215,11 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
         alone = asked if isinstance(asked, Mapping) else {}
         own: dict[Any, str] = {n: how for n, how in alone.items() if isinstance(n, str)}
         blocks = own | joint if joint else asked
-        return self._with(by={}, interweave=False, rewrites=made, blocks=blocks)
+        changes = {"by": {}, "interweave": False, "rewrites": made, "blocks": blocks}
+        settings = checked_settings(**{**self.settings, **changes})
+        by = dict.fromkeys(self.graph.drawn, "draw")
+        sampler = compiled(self.graph, self.data, self.coords, {**settings, "by": by})
+        return replace(sampler, reading=self.reading)
 
     def read_by(self, by: Mapping[str, By]) -> Sampler:
         """The sampler of the same model in one graph, its conditionals read otherwise.

@@ -111,6 +111,23 @@ def test_some_readings_beside_draws_are_verified():
     assert not any("bound" in row.kind for row in found.rows)
 
 
+@pytest.mark.parametrize("how", ["mean", "mode"])
+def test_what_is_drawn_without_auxiliary_variables_is_compared_as_it_is_read(how):
+    """By draws the scale is a Gamma without the variances; readings are in one graph with them."""
+    with gp.Model(coords={"i": 4}) as model:
+        rate = gp.Gamma("rate", 2, rate=1)
+        level = gp.Normal("level", 0, sigma=2)
+        gp.Laplace("y", level, rate=rate, dims="i", observed=[0.3, 1.0, -0.2, 2.1])
+    rules = {"distance": True}
+    drawn = gp.compile(model, rewrites=rules)
+    read = gp.compile(model, rewrites=rules, by={"rate": how})
+
+    assert drawn.schedule.step("rate").owner == "Gamma"
+    assert read.drawing().schedule.step("rate").owner == "ModifiedHalfNormal"
+    assert read.verify().proved
+
+
+
 def test_a_fit_is_verified():
     fit = gp.compile(model_of("gaussian")).variational(seed=1, progress=False)
     assert fit.verify().proved

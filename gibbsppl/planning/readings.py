@@ -70,7 +70,7 @@ class _Reading:
                     f"by: found {name!r}, expected latent variables of the model: "
                     f"{', '.join(latent)}.{did_you_mean(str(name), latent)}"
                 )
-        drawn = set(latent) - set(by)
+        drawn = any(by.get(n, "draw") == "draw" for n in latent)
         # (auxiliary variables by mode would change what is maximised)
         self.by = {**dict.fromkeys(schedule.auxiliary, "draw" if drawn else "mean"), **by}
         self.source = schedule
