@@ -103,6 +103,26 @@ def test_what_has_no_expectation_is_refused_by_name(name):
     assert any(part in str(refused.value) for part in REFUSED[name].split("|"))
 
 
+def a_variance_between_bounds():
+    v = gp.Gamma("v", 1, rate=1, lower=0.3)
+    gp.Normal("y", 0, var=v, observed=1.7)
+
+
+def a_rate_below_a_bound():
+    rate = gp.Gamma("v", 1, rate=1, upper=0.9)
+    gp.Laplace("y", gp.Normal("a", 0, sigma=1), rate=rate, observed=1.7)
+
+
+@pytest.mark.parametrize("declare", [a_variance_between_bounds, a_rate_below_a_bound])
+def test_what_is_truncated_without_a_formula_of_its_mass_is_refused(declare):
+    with gp.Model() as model:
+        declare()
+    sampler = gp.compile(model, rewrites={"distance": True} if "a" in model.graph.drawn else True)
+
+    with pytest.raises(CompileError, match=r"^v: it cannot be read by its mean: .* between bounds"):
+        sampler.variational(progress=False)
+
+
 def test_some_readings_beside_draws_are_verified():
     """Where some are draws there is no bound that rises."""
     found = gp.compile(model_of("gaussian"), by={"tau": "mean"}).verify()

@@ -106,6 +106,8 @@ def _partition(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:
     assert natural is not None
     if natural.log_partition is None:
         raise NoDerivative(family.name)
+    if of.bounds is not None and family.log_cdf is None:
+        raise NoDerivative(f"the probability of {family.name} between bounds has no formula")
     event = {"event": of.event} if family.event else {}
     found = natural.log_partition(*etas, **event, **(of.known or {}))
     return found if of.bounds is None else found + log_mass(family, of, tuple(etas))

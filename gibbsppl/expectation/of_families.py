@@ -149,7 +149,7 @@ class OfFamily(Averages):
     def _entropy(self, of: Symbols) -> Expr | NoFormula:
         """The entropy about the base measure: of a truncated draw by its moments."""
         family, left_out = self.step.conditional.family, self.left_out
-        if of.bounds is None:
+        if of.bounds is None or family.log_cdf is None:
             return entropy(family, of, left_out)
         natural = family.natural
         assert natural is not None and natural.log_partition is not None  # noqa: PT018
