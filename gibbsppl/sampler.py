@@ -217,7 +217,8 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
         blocks = own | joint if joint else asked
         changes = {"by": {}, "interweave": False, "rewrites": made, "blocks": blocks}
         settings = checked_settings(**{**self.settings, **changes})
-        by = dict.fromkeys(self.graph.drawn, "draw")
+        # (an approximate scan is drawn beside others in their own graphs alone)
+        by = {} if self.schedule.approximate else dict.fromkeys(self.graph.drawn, "draw")
         sampler = compiled(self.graph, self.data, self.coords, {**settings, "by": by})
         return replace(sampler, reading=self.reading)
 

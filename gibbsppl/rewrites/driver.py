@@ -349,9 +349,8 @@ def with_collapsed(
         if i.is_tied:
             stages.append(Stage(i.graph, (i.conditional,), (drawn,)))
         else:
-            # (given all auxiliary variables, as labels are: another stage may be without some)
-            derived = there.get(drawn.name, i.conditional)
-            stages.append(Stage(last.graph, (derived,), (drawn,)))
+            # (given all auxiliary variables, as the labels are)
+            stages.append(Stage(last.graph, (there.get(drawn.name, i.conditional),), (drawn,)))
     stages.append(Stage(last.graph, _but(last.derived, skipped | own)))
     return replace(model, stages=tuple(stages))
 
