@@ -332,7 +332,7 @@ def with_collapsed(
     *before, last = model.stages
     own = {s.name for s in last.auxiliary} - scanned
     gone = tuple(s for s in model.graph.statements if s.target.array.name in names)
-    there = last_drawn(model)
+    there = last_drawn(model)  # (given all auxiliary variables, as the labels are)
     skipped = scanned | {s.name for s in gone}
     stages = [replace(s, derived=_but(s.derived, skipped)) for s in before]
     stages.append(replace(last, derived=tuple(d for d in last.derived if d.statement.name in own)))
@@ -349,7 +349,6 @@ def with_collapsed(
         if i.is_tied:
             stages.append(Stage(i.graph, (i.conditional,), (drawn,)))
         else:
-            # (given all auxiliary variables, as the labels are)
             stages.append(Stage(last.graph, (there.get(drawn.name, i.conditional),), (drawn,)))
     stages.append(Stage(last.graph, _but(last.derived, skipped | own)))
     return replace(model, stages=tuple(stages))
