@@ -431,7 +431,7 @@ def test_what_has_no_closed_form_is_refused_by_name():
     with gp.Model(coords={"i": 5}) as m:
         a = gp.Normal("a", 0, sigma=2)
         gp.Bernoulli("y", logit_p=a * data("x", Y, "i"), dims="i", observed=[0, 1, 1, 0, 1])
-    sampler = gp.compile(m)
+    sampler = gp.compile(m, blocks={"a": "elements"})
     draws = sampler.sample(5, warmup=20, chains=1, seed=1, progress=False)
     refused(sampler, draws, "a", "a: it is drawn by adaptive rejection, not from a closed form")
     refused(sampler, draws, None, "found no variable with a formula for the mean")

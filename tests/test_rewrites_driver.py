@@ -223,6 +223,16 @@ def test_a_closed_form_is_drawn_before_auxiliary_variables_that_it_can_do_withou
     assert "y_variance" not in first.graph.drawn
 
 
+def test_in_an_order_of_the_users_it_is_drawn_given_all():
+    asked = {"order": ("beta", "tau"), "rewrites": {"distance": True}}
+    sampler = gp.compile(medians(), **asked)
+    drawn = [(s.name, s.family.name) for s in sampler.schedule.steps[1:]]
+
+    assert sampler.schedule.steps[0].name == "y_variance"
+    assert drawn == [("beta", "MvNormal"), ("tau", "ModifiedHalfNormal")]
+    assert sampler.verify().passed
+
+
 def test_it_is_drawn_given_them_where_it_has_no_closed_form_without():
     model = rewritten(*declared(examples_positive.robust_regression))
     where = {d.statement.name: n for n, s in enumerate(model.stages) for d in s.derived}

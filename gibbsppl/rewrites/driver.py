@@ -92,7 +92,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     _check_names(asked)
     graph = with_choices(with_cases(with_outcomes(graph, data)), data)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved), closed, jointly,
-                   frozenset(climbed), {} if found is None else found)  # fmt: skip
+                   frozenset(climbed), frozenset(named), {} if found is None else found)
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:
         marginal, model = WithoutLeaves(graph, data), _searched(graph, data, given)
@@ -114,10 +114,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """The choices of the user, and the rules to choose from.
-
-    ``found`` has the conditionals that all searches have derived.
-    """
+    """The choices of the user, the rules to choose from, the conditionals that are ``found``."""
 
     names: Mapping[str, bool]
     elements: frozenset[str]
@@ -126,6 +123,7 @@ class _Asked:
     closed: Collection[str] | None = None
     jointly: bool = True
     climbed: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
     found: Found = field(default_factory=dict)
 
 
@@ -153,7 +151,8 @@ def _searched_with(
 
 def _search_of(data: Values, asked: _Asked, parts: tuple[StandIn, ...]) -> Search:
     alone, closed = frozenset(p.name for p in parts), frozenset(asked.closed or ())
-    return Search(data, asked.found, asked.elements, asked.moved, alone, closed, asked.climbed)
+    own = asked.climbed, asked.named
+    return Search(data, asked.found, asked.elements, asked.moved, alone, closed, *own)
 
 
 def _allowed(asked: _Asked) -> tuple[Rule, ...]:

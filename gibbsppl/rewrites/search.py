@@ -158,7 +158,8 @@ class Search:
     ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs and
     the data alive, as the identity of a deleted object may be reused. Searches may share it. Of
     ``moved`` variables the user names a kernel: no rewrite is needed; of ``parts``, and ``closed``
-    ones, closed forms alone are wanted; ``climbed`` are put to modes.
+    ones, closed forms alone are wanted; ``climbed`` are put to modes; ``named`` ones have a place
+    of their own in a sweep, and so are drawn given all that they may be.
     """
 
     data: Values
@@ -168,6 +169,7 @@ class Search:
     parts: frozenset[str] = frozenset()
     closed: frozenset[str] = frozenset()
     climbed: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
     def derived(self, graph: Graph, data: Values, statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
@@ -319,7 +321,10 @@ class Search:
                 closed[stage] = derived
             if quality < best[0] or quality == best[0] <= NEAR:
                 best = (quality, stage)
-        return (CLOSED, stage_of(closed)) if closed else best
+        if not closed:
+            return best
+        is_named = statement.target.array.name in self.named
+        return CLOSED, max(closed) if is_named else stage_of(closed)
 
     def _graphs(self, graph: Graph, kept: Sequence[Rewrite]) -> tuple[tuple[Graph, Values], ...]:
         return ((graph, self.data), *((r.graph, r.data) for r in kept))
