@@ -492,7 +492,7 @@ def test_logs_of_sums_of_weighted_exponentials_are_numbers_far_out():
         b = gp.Normal("b", 0, sigma=1e3)
         weights = size * gp.exp((z + 2) * b)
         gp.Categorical("y", weights / gp.sum(weights, "k"), event="k", observed=1)
-    sampler = gp.compile(model)
+    sampler = gp.compile(model, blocks={"b": "elements"})
     log_density = sampler.program.given_rest["b"]({}, sampler.constants)
 
     for far in (-2000.0, 2000.0):

@@ -291,6 +291,22 @@ def test_proposals_that_forget_the_ends_are_seen(name, monkeypatch):
     assert not sampler.verify().passed
 
 
+def test_a_climb_ends_where_there_are_no_second_derivatives():
+    """Beyond a constraint a log density is no number: no step is made from there."""
+    with gp.Model(coords={"i": 4}, name="learning") as model:
+        level, slope = gp.Uniform("level", -5, -1e-5), gp.Uniform("slope", -5, -1e-5)
+        before = gp.Data("before", [0.0, 1.0, 2.0, 3.0], dims="i")
+        p = gp.exp(level + slope * before)
+        gp.Bernoulli("y", p, dims="i", observed=[1, 1, 0, 1])
+    sampler = gp.compile(model, blocks={("level", "slope"): "proposed"})
+    (chain,), _ = sampler.initial_states(1, 5)
+    for _ in range(50):
+        sampler.program.sweep(chain.rng, chain.state, sampler.constants)
+
+    assert -5 < chain.state["level"] < 0
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
 def test_ends_that_others_are_cannot_be_proposed_within():
     with gp.Model(coords={"i": 5}) as model:
         top = gp.Gamma("top", 2, rate=1)

@@ -49,7 +49,7 @@ def is_in_blocks(sampler):
 
 @pytest.mark.parametrize("count", [FEWEST, FEWEST + 1, 3 * SIZE - 1, 3 * SIZE])
 def test_all_terms_are_added_up_once(count):
-    sampler = gp.compile(slope_of(count))
+    sampler = gp.compile(slope_of(count), blocks={"slope": "elements"})
     assert is_in_blocks(sampler)
     assert beside(sampler, *state_of(sampler)).far == []
 
@@ -75,7 +75,7 @@ def test_a_sum_that_begins_elsewhere_is_seen(monkeypatch):
 
 
 def test_short_sums_stay_as_they_are():
-    assert not is_in_blocks(gp.compile(slope_of(FEWEST - 1)))
+    assert not is_in_blocks(gp.compile(slope_of(FEWEST - 1), blocks={"slope": "elements"}))
 
 
 def test_exponentials_of_a_block_are_computed_side_by_side():
@@ -85,5 +85,5 @@ def test_exponentials_of_a_block_are_computed_side_by_side():
 def test_terms_that_are_left_out_are_seen(monkeypatch):
     """Planted: of the last block, which is shorter."""
     monkeypatch.setattr(partial_sums, "ONE", Number(SIZE))
-    sampler = gp.compile(slope_of(FEWEST + 5))
+    sampler = gp.compile(slope_of(FEWEST + 5), blocks={"slope": "elements"})
     assert beside(sampler, *state_of(sampler)).far

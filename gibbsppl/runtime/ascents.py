@@ -118,6 +118,8 @@ class Climb:
                 found = np.full(self.joint.size, np.nan)
             if np.isfinite(found).all():
                 return found
+            if not all(np.isfinite(two).all() for _, two in own.values()):
+                break  # (where there are no second derivatives, as beyond constraints)
             largest = max(float(np.max(np.abs(two), initial=0.0)) for _, two in own.values())
             more = max(GROWTH * more, EPS * max(largest, np.finfo(float).tiny / EPS))
         return np.zeros(self.joint.size)
