@@ -483,3 +483,19 @@ def test_a_number_that_others_are_drawn_beside_is_drawn_exactly():
         rate = gp.Gamma("rate", 2, rate=1)
         gp.Gamma("y", shape, rate=rate, dims="i", observed=[0.5, 1.0, 2.0, 0.7])
     assert not gp.compile(model).schedule.proposed
+
+
+def test_coefficients_of_all_categories_are_proposed_at_once():
+    """With auxiliary variables they would be taken apart by category, and hardly move."""
+    rng = np.random.default_rng(3)
+    with gp.Model(name="votes", coords={"row": 60, "term": 2, "cat": 3}) as model:
+        b = gp.Normal("b", 0, tau=0.1, dims=("term", "cat"))
+        odds = gp.exp(gp.Data("x", rng.normal(size=(60, 2)), dims=("row", "term")) @ b)
+        seen = rng.integers(3, size=60)
+        gp.Categorical("y", odds / odds.sum("cat"), dims="row", event="cat", observed=seen)
+    sampler = gp.compile(model)
+    (step,) = sampler.schedule.steps
+
+    assert step.learns_acceptance
+    assert set(step.variables) == {"b"}
+    assert gp.compile(model, exact=True).schedule.parts

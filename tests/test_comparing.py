@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
+from gibbsppl.comparing import comparison as comparing
 from gibbsppl.comparing import tournament as tournament_module
 from gibbsppl.comparing.comparison import Variant, best_of
 from gibbsppl.comparing.mixing import Mixing, mixing
@@ -160,6 +161,29 @@ def test_a_comparison_tells_effective_draws_per_operation():
     assert found.best.name in str(found)
     ranks = [v.ess_per_operation for v in found.variants]
     assert ranks == sorted(ranks, reverse=True)
+
+
+def test_a_variant_that_fails_in_a_sweep_is_told_and_the_others_are_compared(monkeypatch):
+    right = comparing.measured
+
+    def failing(name, *more):
+        if name == wrong:
+            raise RunError("b: no finite log density")
+        return right(name, *more)
+
+    monkeypatch.setattr(comparing, "measured", failing)
+    with gp.Model(name="level", coords={"i": 3}) as model:
+        mu, tau = gp.Normal("mu", 0, tau=0.1), gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=[0.3, 1.2, 0.8])
+    sampler, every = gp.compile(model), {"now": {}, "other": {"order": ("tau", "mu")}}
+    wrong = "other"
+    found = sampler.compare(every, draws=50, warmup=10)
+
+    assert found.failed == (("other", "b: no finite log density"),)
+    assert [v.name for v in found.variants] == ["now"]
+    wrong = "now"
+    with pytest.raises(RunError, match="no finite"):
+        sampler.compare(every, draws=50, warmup=10)
 
 
 def test_settings_are_changed_together_unless_they_change_the_same():

@@ -114,6 +114,15 @@ def test_a_density_far_from_normal_is_drawn_from():
     assert worst_of_few(sampled(few())) < FAR
 
 
+def test_a_walk_beside_proposals_leaves_the_posterior_as_it_is(monkeypatch):
+    """As where few proposals are accepted: every second step is one of a random walk."""
+    monkeypatch.setattr(modal, "LEAST_ACCEPTED", 2.0)
+    draws = sampled(few())
+
+    assert worst_of_few(draws) < FAR
+    assert 0.05 < (np.diff(draws["beta"][..., 0]) != 0).mean() < 0.95
+
+
 def tied(matrix, meaning="tau"):
     """The coefficients of `few`, whose prior is that of a vector, with a matrix."""
     with gp.Model(coords={"i": len(X), "k": 2}, name="tied") as model:

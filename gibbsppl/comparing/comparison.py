@@ -190,7 +190,9 @@ def compared(
     for name, settings in variants.items():
         try:
             found.append(measured(name, settings, compile_(settings), of, run))
-        except CompileError as error:
+        except (CompileError, RunError) as error:
+            if isinstance(error, RunError) and not found:  # (of the sampler itself)
+                raise
             failed.append((name, str(error).splitlines()[0]))
     level = LEVEL / max(1, len(variants) - 1)
     best = best_of(found, next(iter(variants)), level) if found else None

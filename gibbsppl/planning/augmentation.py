@@ -191,10 +191,10 @@ def _with_auxiliary(trial: Trial, states: Sequence[Values]) -> Sequence[Values]:
 
 def held_by(schedule: Schedule, rule: str, graph: Graph) -> set[str]:
     """The latent variables of a model that the terms of a rule hold."""
-    found = set[str]()
+    found, whole = set[str](), {p.name: p.of for p in schedule.parts}
     for rewrite in schedule.rewrites:
         if rewrite.rule.name == rule:
-            found |= held_by_term(rewrite)
+            found |= {whole.get(n, n) for n in held_by_term(rewrite)}
     return found & {s.target.array.name for s in graph.latent}
 
 
