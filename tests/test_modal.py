@@ -676,9 +676,7 @@ def various():
 
 
 UNPROPOSED = {
-    ("share",): "share is not on the whole real line, but in (0, 1)",
     ("gate",): "gate is not on the whole real line, but in {0..1}",
-    ("beta", "share"): "share is not on the whole real line, but in (0, 1)",
     ("heavy",): "the log density is not certified to be concave in heavy: -2*log(heavy**2 + 3), "
     "from heavy, may bend upwards (log(heavy**2 + 3): ",
     ("beta", "slope"): "the log density is not certified to be concave in beta and slope together: "

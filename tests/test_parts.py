@@ -138,7 +138,7 @@ def test_what_holds_for_one_draw_alone_is_not_kept():
 
     with pytest.raises(RunError, match=r"^keep: 'y_omega' holds for one draw of each sweep alone"):
         sampler.sample(draws=2, warmup=20, chains=1, keep=["b", "y_omega"], progress=False)
-    with pytest.raises(RunError, match=r"^keep: 'b_1' is a part of 'b'; keep that"):
+    with pytest.raises(RunError, match=r"^keep: 'b_1' is a part of 'b'; name that"):
         sampler.sample(draws=2, warmup=20, chains=1, keep=["b_1"], progress=False)
 
 
