@@ -498,3 +498,12 @@ def test_coefficients_of_all_categories_are_proposed_at_once():
     assert step.learns_acceptance
     assert set(step.variables) == {"b"}
     assert gp.compile(model, exact=True).schedule.parts
+
+
+def test_laplace_errors_keep_their_variances_where_theory_is_silent(monkeypatch):
+    monkeypatch.setattr(augmentation, "is_quick", lambda _: False)
+    monkeypatch.setenv("GIBBSPPL_CACHE", "off")
+    sampler = medians(0.0)
+
+    assert [r.rule.name for r in sampler.schedule.rewrites] == ["distance"]
+    assert not any(c.made.is_known for c in sampler.schedule.choices if "distance" in c.made.what)

@@ -85,7 +85,7 @@ UNDIRECTED = {"ising", "potts_segmentation", "car_disease_mapping"}
 
 # What is observed gives the shapes alone: every replicate draws its own.
 MACHINE = {
-    "features": ((0, 2), (0, 3), (1, 2), (4, 0), (1, 0)),
+    "features": [[0, 2], [0, 3], [1, 2], [4, 0], [1, 0]],
     "y": (0.5, -1, 2, 1, 0.3),
     "groups": (0, 0, 1, 1, 1),
     "values": ((1, 0.5), (1, -1), (2, 1), (0.7, 0), (1, 0)),

@@ -118,15 +118,15 @@ def with_or_without(
 ) -> tuple[Choice | None, bool]:
     """The choice between two schedules, with a rule and without it, and whether it is the rule.
 
-    ``start`` makes states of the one without it. Where theory is silent it is not, and no choice is
-    told.
+    ``start`` makes states of the one without it. Where theory is silent it is not, but for terms
+    with kinks, of which nothing is proposed, and no choice is told.
     """
     held = held_by(augmented.schedule, rule, plain.schedule.graph)
     real = {s.target.array.name for s in plain.schedule.graph.latent if s.support in (REAL, VECTOR)}
     names = tuple(n for n in plain.schedule.graph.drawn if n in held & real)
     shares = _shares(augmented, plain, names, start) if is_quick(plain.schedule.graph) else None
-    if shares is None:
-        return None, False
+    if shares is None:  # (draws one by one may be as slow as columns are alike)
+        return None, is_bent(augmented.schedule, rule)
     known_as = next(r.rule.known_as for r in augmented.schedule.rewrites if r.rule.name == rule)
     by_rule, by_density = (
         Candidate(
