@@ -191,3 +191,22 @@ def levels(times=1000, seed=9):
     rng = np.random.default_rng(seed)
     walk = 1000 + 40 * np.cumsum(rng.standard_normal(times))
     return {"y": walk + 120 * rng.standard_normal(times)}
+
+
+def markov(data):
+    """A hidden Markov model of counts, states with rates of their own; sums over states."""
+    states, times = int(data["states"]), len(data["y"])
+    with gp.Model(coords={"t": times, "state": states}, name="markov") as model:
+        moves = gp.Dirichlet("P", 1, dims=("state", "state'"), event="state'")
+        rate = gp.Gamma("rate", 2, rate=0.1, dims="state")
+        z = gp.Array("z", dims="t", event="state")
+        z[0] = gp.Categorical(1 / states)
+        z[1:] = gp.Categorical(moves[z.lag("t", 1)])
+        gp.Poisson("y", rate[z], dims="t", observed=data["y"])
+        for power in range(1, states + 1):
+            gp.Deterministic(f"rate{power}", gp.sum(rate**power, "state"))
+        gp.Deterministic("moves2", gp.sum(gp.sum(moves**2, "state'"), "state"))
+    return model
+
+
+MARKOV = (*(f"rate{k}" for k in (1, 2, 3, 4)), "moves2")

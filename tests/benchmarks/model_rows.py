@@ -99,6 +99,11 @@ ROWS = (
         {"JAGS": 60, "NumPyro": 5}, fewest=300,
     ),
     _row(
+        "hidden Markov, T = 5000", declared.markov,
+        lambda: {"y": large_models.chain(5000, 4), "states": np.array(4)},
+        " ".join(declared.MARKOV), {"JAGS": 80, "NumPyro": 1}, fewest=300, warmup=500,
+    ),
+    _row(
         "one-way normal, 10000 groups", declared.one_way, declared.groups, "mu tau tau_theta",
         {"JAGS": 40, "NumPyro": 1}, fewest=200, warmup=200,
     ),

@@ -180,6 +180,21 @@ def mixture(d, number=3):
     numpyro.deterministic("tau1", tau.sum())
 
 
+def hidden_markov(d, states=4):
+    moves = sample("P", dist.Dirichlet(jnp.ones((states, states))))
+    rate = sample("rate", dist.Gamma(2, 0.1).expand((states,)))
+    terms = dist.Poisson(rate).log_prob(d["y"][:, None])
+
+    def step(now, term):
+        return logsumexp(now[:, None] + jnp.log(moves), axis=0) + term, None
+
+    last, _ = jax.lax.scan(step, terms[0] - jnp.log(states), terms[1:])
+    numpyro.factor("y", logsumexp(last))
+    for power in range(1, states + 1):
+        numpyro.deterministic(f"rate{power}", (rate**power).sum())
+    numpyro.deterministic("moves2", (moves**2).sum())
+
+
 def one_way(d):
     mu = normal("mu", 0, 1e-6)
     tau, tau_theta = (sample(n, dist.Gamma(1e-3, 1e-3)) for n in ("tau", "tau_theta"))
@@ -212,6 +227,9 @@ WORKLOADS = {
     "horseshoe 200 x 500": nuts(horseshoe, ("tau", "intercept", "beta"), warmup=300, block=100),
     "mixture of 2000": nuts(
         mixture, (*(f"{n}{k}" for n in ("mu", "weight") for k in (1, 2, 3)), "tau1")
+    ),
+    "hidden Markov, T = 5000": nuts(
+        hidden_markov, (*(f"rate{k}" for k in (1, 2, 3, 4)), "moves2"), warmup=300, block=100
     ),
     "one-way normal, 10000 groups": nuts(one_way, ("mu", "tau", "tau_theta")),
     "local level, T = 1000": nuts(
