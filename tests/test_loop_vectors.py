@@ -11,6 +11,7 @@ from gibbsppl.runtime.loops import chains as chains_module
 from gibbsppl.runtime.loops import labels as labels_module
 from gibbsppl.runtime.loops import matrices, vectors
 from gibbsppl.runtime.loops.chains import chain, chain_by_step
+from gibbsppl.runtime.loops.filters import lead
 from gibbsppl.runtime.loops.labels import labels
 from gibbsppl.runtime.multinomials import SMALL_TOTAL
 from gibbsppl.runtime.special import von_mises_fisher
@@ -80,7 +81,18 @@ def path_probabilities(weights, transitions):
     return paths, weights / weights.sum()
 
 
-@pytest.mark.parametrize("kind", ["ordinary", "impossible", "far apart", "led by what is small"])
+SMALL = ["led by what is small", "small of its own data", "small of what led there"]
+
+
+@pytest.mark.parametrize("size", [1, 4, 5, 6, 30])
+def test_a_filter_is_led_by_all_labels(size):
+    rng = np.random.default_rng(size)
+    now, transitions, found = rng.random(size), rng.random((size, size)), np.empty(size)
+    lead(now, transitions, found)
+    np.testing.assert_allclose(found, now @ transitions, rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "impossible", "far apart", *SMALL])
 def test_chains_have_the_distribution_of_all_paths(kind):
     """Also where products of weights underflow, and only logs of what is small lead on."""
     rng = np.random.default_rng(5)
@@ -95,6 +107,13 @@ def test_chains_have_the_distribution_of_all_paths(kind):
         weights[0] = [0.0, -800.0, -801.0]
         weights[4] = [-np.inf, 0.0, 0.5]
         transitions[:, 0, 1:] = -np.inf
+    if kind in SMALL[1:]:
+        # At position 2 label 0 is all but certain, whose labels after are not those of the last.
+        weights[2] = [7.0, -793.0, -794.0] if kind == SMALL[1] else 7.0
+        if kind == SMALL[2]:
+            transitions[1, :, 1:] -= 800.0
+        weights[4] = [-np.inf, 0.0, 0.5]
+        transitions[2:, 0, 1:] = -np.inf
     paths, expected = path_probabilities(weights, transitions)
     draws = np.empty((2000, 5), dtype=int)
     known = np.zeros(5, dtype=bool)

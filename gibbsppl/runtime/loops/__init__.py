@@ -2,8 +2,8 @@
 
 - `draws` from families, `truncated` ones, by `rejection` (`falls`, `powers`), `polya_gamma`,
   `over_relaxed`; `vectors` and matrices (`matrices`), `joint` draws (also `sparse`, `pencils`,
-  `by_rows`, and their `averages`), `labels`, label `chains`, labels by `blocks`, many labels by
-  `buckets`, labels and counts by `weights`; the `units` of a scan, and parts of a mixture
+  `by_rows`, and their `averages`), `labels`, label `chains` (`filters`), labels by `blocks`, many
+  labels by `buckets`, labels and counts by `weights`; the `units` of a scan, and parts of a mixture
 - by log densities, which the caller evaluates: `concave` (`concave_four`, `concave_points`,
   `concave_search`, `concave_hull`), `slices` (along lines of `tied` entries), `walks`,
   `vector_walks`, `swaps`, `elliptical` (with `normal_parts`), `modal` proposals (`modal_steps`,

@@ -1,8 +1,6 @@
 """Draws of the labels of one chain from log weights.
 
-The chain is that of `gibbsppl.runtime.label_chains`: filtered forwards, drawn backwards. The filter
-has weights whose largest is one; the logs are kept of those so small that products of them may
-underflow. Exponentials of many positions are computed at once, by a polynomial.
+The chain is that of `gibbsppl.runtime.label_chains`, filtered forwards (`filters`), drawn back.
 """
 
 from __future__ import annotations
@@ -14,14 +12,7 @@ import numpy as np
 from gibbsppl.runtime.types import Flags, Floats, Generator, Integers
 
 from . import kernel
-from .exponentials import exp_not_above_1
-
-# Underflow beside a number above this (the largest being near one) is less than its rounding error.
-KEPT = 1e-290
-# Where the largest product is above this, those below `KEPT` are next to nothing.
-LARGE = 1e-140
-# So many positions at once: their weights stay in the cache of a processor.
-BLOCK = 128
+from .filters import LARGE, filter_chain, log_of, transitions_of
 
 APART: Mapping[str, str] = {
     "chain": "whole arrays of chains have their uniform numbers position by position, not chain by "
@@ -73,8 +64,8 @@ def chain_by_step(
     filtered, transitions = np.empty((count, size)), np.empty(log_transitions.shape)
     top = np.empty(len(transitions))
     for m in range(len(transitions)):
-        top[m] = _exponentials(log_transitions[m], transitions[m])
-    _filter(log_weights, log_transitions, transitions, top, filtered)
+        top[m] = transitions_of(log_transitions[m], transitions[m])
+    filter_chain(log_weights, log_transitions, transitions, top, filtered)
     running, after = np.empty(size), 0
     for t in range(count - 1, -1, -1):
         m = t if len(transitions) > 1 else 0
@@ -117,8 +108,8 @@ def chain_probabilities(
     filtered, transitions = np.empty((count, size)), np.empty(by_step.shape)
     top, running = np.empty(len(by_step)), np.empty(size)
     for m in range(len(by_step)):
-        top[m] = _exponentials(by_step[m], transitions[m])
-    _filter(log_weights, by_step, transitions, top, filtered)
+        top[m] = transitions_of(by_step[m], transitions[m])
+    filter_chain(log_weights, by_step, transitions, top, filtered)
     total = 0.0
     for k in range(size):
         total += filtered[count - 1, k]
@@ -206,141 +197,6 @@ def likeliest_chain(
 
 
 @kernel
-def _filter(
-    log_weights: Floats,
-    log_transitions: Floats,
-    transitions: Floats,
-    top: Floats,
-    filtered: Floats,
-) -> None:
-    """The filter, position by position, from the largest log transitions and from exponentials.
-
-    Log weights are overwritten by the logs of the filter where it is small.
-    """
-    count, size = log_weights.shape
-    largest, now, out = np.empty(BLOCK), np.empty(size), np.empty(size)
-    for t in range(count):
-        if t % BLOCK == 0:
-            _weights(log_weights, t, largest, filtered)
-        if t == 0:
-            for k in range(size):
-                log_weights[0, k] -= largest[0]
-                now[k] = filtered[0, k]
-            continue
-        m = t - 1 if len(transitions) > 1 else 0
-        before = now[0]
-        for following in range(size):
-            out[following] = before * transitions[m, 0, following]
-        for k in range(1, size):
-            before = now[k]
-            for following in range(size):
-                out[following] += before * transitions[m, k, following]
-        most, least = 0.0, np.inf
-        for k in range(size):
-            weight = out[k] * filtered[t, k]
-            out[k] = weight
-            most = weight if weight > most else most  # noqa: FURB136  # (vectorised)
-            least = weight if weight < least else least  # noqa: FURB136
-        if most >= LARGE and least >= KEPT:
-            scale = 1.0 / most
-            for k in range(size):
-                now[k] = out[k] * scale
-                filtered[t, k] = now[k]
-            continue
-        if most >= LARGE:
-            log_most = np.log(most) + largest[t % BLOCK] + top[m]
-            _partly_in_logs(log_weights, filtered, log_transitions[m], out, log_most, t)
-        else:
-            _in_logs(log_weights, filtered, log_transitions[m], t)
-        for k in range(size):
-            now[k] = filtered[t, k]
-
-
-@kernel
-def _weights(log_weights: Floats, first: int, largest: Floats, out: Floats) -> None:
-    """The weights of a block of positions, the largest of each being one, and the logs of these."""
-    count, size = log_weights.shape
-    stop = min(count, first + BLOCK)
-    # (of slices positions are plainly not negative: a processor takes several at once)
-    logs, gaps = log_weights[first:stop], out[first:stop]
-    for t in range(len(logs)):
-        top = logs[t, 0]
-        for k in range(1, size):
-            weight = logs[t, k]
-            top = weight if weight > top or weight != weight else top  # noqa: PLR0124  # NaN
-        if not -np.inf < top < np.inf:
-            raise ValueError("all labels have probability zero, or a weight is not a number")
-        largest[t] = top
-        for k in range(size):
-            gaps[t, k] = logs[t, k] - top
-    flat = out.reshape(count * size)[first * size : stop * size]
-    for n in range(len(flat)):
-        flat[n] = exp_not_above_1(flat[n])
-
-
-@kernel
-def _partly_in_logs(
-    log_weights: Floats,
-    filtered: Floats,
-    log_transitions: Floats,
-    weights: Floats,
-    log_most: float,
-    t: int,
-) -> None:
-    """The filter at a position from its weights; in logs where these are small."""
-    logs, out, most = log_weights[t], filtered[t], np.max(weights)
-    for k in range(len(logs)):
-        if weights[k] < KEPT:
-            logs[k] += _log_led(log_weights, filtered, log_transitions, t, k) - log_most
-            out[k] = np.exp(logs[k])
-        else:
-            out[k] = weights[k] / most
-
-
-@kernel
-def _in_logs(
-    log_weights: Floats, filtered: Floats, log_transitions: Floats, t: int
-) -> None:
-    """The filter at a position, where all weights are small."""
-    logs, out = log_weights[t], filtered[t]
-    top = -np.inf
-    for k in range(len(logs)):
-        logs[k] += _log_led(log_weights, filtered, log_transitions, t, k)
-        top = max(top, logs[k])
-    if top == -np.inf:
-        raise ValueError("no labels are possible: every sequence of them has probability zero")
-    for k in range(len(logs)):
-        logs[k] -= top
-        out[k] = np.exp(logs[k])
-
-
-@kernel
-def _log_led(
-    log_weights: Floats, filtered: Floats, log_transitions: Floats, t: int, label: int
-) -> float:
-    """The log of the filter led to a label, before the weight of that."""
-    if log_weights[t, label] == -np.inf:
-        return -np.inf
-    top = -np.inf
-    for k in range(len(log_transitions)):
-        top = max(top, _log_of(log_weights, filtered, t - 1, k) + log_transitions[k, label])
-    if top == -np.inf:
-        return -np.inf
-    total = 0.0
-    for k in range(len(log_transitions)):
-        log_weight = _log_of(log_weights, filtered, t - 1, k)
-        total += np.exp(log_weight + log_transitions[k, label] - top)
-    return top + np.log(total)
-
-
-@kernel
-def _log_of(log_weights: Floats, filtered: Floats, t: int, label: int) -> float:
-    """The log of the filter, which is kept only where it is small."""
-    weight = filtered[t, label]
-    return log_weights[t, label] if weight < KEPT else np.log(weight)
-
-
-@kernel
 def _led_to(
     log_weights: Floats,
     filtered: Floats,
@@ -370,7 +226,7 @@ def _weights_led_to(
     """The weights of labels, given the label after, where all are small; the sum of them."""
     log_top, total = -np.inf, 0.0
     for k in range(len(out)):
-        out[k] = _log_of(log_weights, filtered, t, k) + log_transitions[k, after]
+        out[k] = log_of(log_weights, filtered, t, k) + log_transitions[k, after]
         log_top = max(log_top, out[k])
     for k in range(len(out)):
         out[k] = np.exp(out[k] - log_top)
@@ -395,25 +251,3 @@ def _know(log_weights: Floats, lower: int, now: Integers, known: Flags) -> None:
             for k in range(log_weights.shape[1]):
                 if now[t] != k + lower:
                     log_weights[t, k] = -np.inf
-
-
-@kernel
-def _exponentials(logs: Floats, out: Floats) -> float:
-    """The transitions, the largest of which is one, into ``out``; the log of the largest."""
-    top = _top(logs)
-    for k in range(len(logs)):
-        for following in range(len(logs)):
-            out[k, following] = exp_not_above_1(logs[k, following] - top)
-    return top
-
-
-@kernel
-def _top(logs: Floats) -> float:
-    """The largest log transition; 0 where that is -inf."""
-    top = -np.inf
-    for row in logs:
-        for x in row:
-            if not x < np.inf:
-                raise ValueError("a transition of labels is not a number")
-            top = max(top, x)
-    return 0.0 if top == -np.inf else top
