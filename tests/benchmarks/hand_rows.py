@@ -1,6 +1,7 @@
 """Sweeps beside those written by hand for the same back end: rows of workloads."""
 
 from functools import partial
+from types import MappingProxyType
 
 import counts_by_hand
 import factorisation_by_hand
@@ -18,10 +19,13 @@ from workload import HAND, OF_HAND, Workload
 
 from models import lda, linear_regression, matrix_factorisation, rats, spike_and_slab
 
+NO_PEERS = MappingProxyType({})
 
-def _row(key, model, hand, data=dict, **how):
-    """A row beside hand-written code alone; ``hand`` makes sweeps of the data."""
-    return Workload(key, HAND, key, model, {"by hand": OF_HAND}, data, hand=hand, **how)
+
+def _row(key, model, hand, data=dict, peers=NO_PEERS, **how):
+    """A row beside hand-written code, and peers; ``hand`` makes sweeps of the data."""
+    beside = {"by hand": OF_HAND, **peers}
+    return Workload(key, HAND, key, model, beside, data, hand=hand, **how)
 
 
 def _generator():
@@ -48,8 +52,12 @@ def _of_pairs(data):
     return partial(loops_by_hand.mixture_of_pairs, _generator(), *parts)
 
 
-def _of_chain(data, states=5):
-    counts = data["counts"]
+def _chain(states):
+    return {"counts": large_models.chain(states=states), "states": np.array(states)}
+
+
+def _of_chain(data):
+    counts, states = data["counts"], int(data["states"])
     start = markov_by_hand.start(_generator(), markov_by_hand.prepare(counts, states))
     parts = counts.astype(float), start["rate"], start["P"], np.zeros(len(counts), np.int64)
     return partial(loops_by_hand.markov, _generator(), *parts)
@@ -101,9 +109,13 @@ LOOPS = (
         "mixture of pairs, K = 10", lambda d: large_models.mixture_of_pairs(d["y"], 10),
         _of_pairs, _pairs, burn=20,
     ),
-    _row(
-        "hidden Markov, 100000 x 5", lambda d: large_models.markov(d["counts"], 5), _of_chain,
-        lambda: {"counts": large_models.chain(states=5)}, burn=10,
+    *(
+        _row(
+            f"hidden Markov, 100000 x {k}",
+            lambda d: large_models.markov(d["counts"], int(d["states"])), _of_chain,
+            lambda k=k: _chain(k), {"hmmlearn": 1}, burn=10,
+        )
+        for k in (5, 30)
     ),
     _row("Ising, uniform numbers", lambda _: large_models.spins(SPINS, COUPLING), _of_spins),
     _row("Ising, 16 bits", lambda _: large_models.spins(SPINS, COUPLING), _of_bits),

@@ -49,7 +49,11 @@ PEERS = (
     Peer("poismf", "proximal gradients, no sampler", program="in_poismf", packages=("poismf",)),
     Peer("tomotopy", "collapsed topics", program="in_tomotopy", packages=("tomotopy",)),
     Peer("lda", "collapsed topics", program="in_lda", packages=("lda",)),
+    Peer(
+        "hmmlearn", "expectation-maximisation, no sampler", program="in_hmmlearn",
+        packages=("hmmlearn",),
+    ),
     Peer("nimble", "Gibbs sampling in R", never="it comes from CRAN, Debian has no package of it"),
     Peer(BY_HAND, "sweeps written by hand for the same back end", ByHand),
-)
+)  # fmt: skip
 NAMED = {peer.name: peer for peer in PEERS}
