@@ -210,3 +210,37 @@ def markov(data):
 
 
 MARKOV = (*(f"rate{k}" for k in (1, 2, 3, 4)), "moves2")
+
+
+def failures(pumps=100_000, seed=10):
+    """Failures of pumps in hours of operation, whose rates are Gamma."""
+    rng = np.random.default_rng(seed)
+    hours = rng.uniform(1, 100, pumps)
+    return {"t": hours, "x": rng.poisson(hours * rng.gamma(0.7, 1 / 0.9, pumps))}
+
+
+def words(documents=50, each=100, topics=5, vocabulary=40, seed=11):
+    """Documents of words; few topics in each document, and few words in each topic."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(topics, 0.3), documents)
+    phi = rng.dirichlet(np.full(vocabulary, 0.2), topics)
+    document = np.repeat(np.arange(documents), each)
+    topic = [rng.choice(topics, p=shares[d]) for d in document]
+    word = np.array([rng.choice(vocabulary, p=phi[k]) for k in topic])
+    sizes = {"documents": documents, "topics": topics, "vocabulary": vocabulary}
+    return {"document": document, "word": word} | {n: np.array(k) for n, k in sizes.items()}
+
+
+def small_topics(data):
+    """Topics of few documents; sums of squares, which do not depend on names of topics."""
+    names = {"doc": "documents", "topic": "topics", "word": "vocabulary"}
+    coords = {dim: int(data[name]) for dim, name in names.items()}
+    with gp.Model(coords=coords | {"token": len(data["word"])}, name="small_topics") as model:
+        doc = gp.Index("document", data["document"], of="doc", dims="token")
+        theta = gp.Dirichlet("theta", 0.5, dims=("doc", "topic"), event="topic")
+        phi = gp.Dirichlet("phi", 0.5, dims=("topic", "word"), event="word")
+        z = gp.Categorical("z", theta[doc], dims="token", event="topic")
+        gp.Categorical("w", phi[z], dims="token", event="word", observed=data["word"])
+        gp.Deterministic("theta2", gp.sum(gp.sum(theta**2, "topic"), "doc"))
+        gp.Deterministic("phi2", gp.sum(gp.sum(phi**2, "word"), "topic"))
+    return model

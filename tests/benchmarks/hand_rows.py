@@ -14,6 +14,7 @@ import markov_by_hand
 import numpy as np
 import rats_by_hand
 import regression_by_hand
+import vectors_by_hand
 from model_rows import regression_on
 from workload import HAND, OF_HAND, Workload
 
@@ -50,6 +51,19 @@ def _of_pairs(data):
     y, start = data["y"], (np.full(10, 0.1), data["centres"].copy(), np.tile(np.eye(2), (10, 1, 1)))
     parts = np.ascontiguousarray(y.T), (10.0, 0.1, 10.0, 0.5), start, np.zeros(len(y), np.int64)
     return partial(loops_by_hand.mixture_of_pairs, _generator(), *parts)
+
+
+def _vectors():
+    y, centres = large_models.vectors()
+    return {"y": y, "centres": centres}
+
+
+def _of_vectors(data):
+    y, centres = data["y"], data["centres"].copy()
+    labels, size = centres.shape
+    start = np.full(labels, 1 / labels), centres, np.tile(np.eye(size), (labels, 1, 1))
+    parts = y, np.ascontiguousarray(y.T), (10.0, 0.1, 10.0, 0.5), start, np.zeros(len(y), np.int64)
+    return partial(vectors_by_hand.mixture_of_vectors, _generator(), *parts)
 
 
 def _chain(states):
@@ -108,6 +122,11 @@ LOOPS = (
     _row(
         "mixture of pairs, K = 10", lambda d: large_models.mixture_of_pairs(d["y"], 10),
         _of_pairs, _pairs, burn=20,
+    ),
+    _row(
+        "mixture of vectors, D = 10, K = 20",
+        lambda d: large_models.mixture_of_vectors(d["y"], len(d["centres"])), _of_vectors, _vectors,
+        burn=20,
     ),
     *(
         _row(

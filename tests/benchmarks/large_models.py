@@ -95,10 +95,18 @@ def pairs(n=100_000, components=10, seed=1):
     return centres[rng.integers(components, size=n)] + rng.normal(size=(n, 2)), centres
 
 
-def mixture_of_pairs(values, components):
-    """A mixture of normal pairs, each with a precision of its own."""
-    names = "left", "right"
-    return iris.model(values, measurements=names, components=components, prior_mean=(0, 0))
+def vectors(n=100_000, components=20, size=10, seed=1):
+    """Vectors about centres that are apart by some six standard deviations."""
+    rng = np.random.default_rng(seed)
+    centres = 1.5 * rng.normal(size=(components, size))
+    return centres[rng.integers(components, size=n)] + rng.normal(size=(n, size)), centres
+
+
+def mixture_of_vectors(values, components):
+    """A mixture of normal vectors, each with a precision of its own."""
+    size = values.shape[1]
+    names, prior_mean = [f"y{j}" for j in range(size)], np.zeros(size)
+    return iris.model(values, measurements=names, components=components, prior_mean=prior_mean)
 
 
 def chain(positions=100_000, states=5):

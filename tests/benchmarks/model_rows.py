@@ -9,7 +9,7 @@ import numpy as np
 from workload import MODELS, Workload
 
 import gibbsppl as gp
-from models import eight_schools, horseshoe, linear_regression, local_level
+from models import eight_schools, horseshoe, linear_regression, local_level, pumps
 from models.bugs import CASES
 
 REGRESSION = ("intercept", "beta", "tau", "tau_beta")
@@ -99,6 +99,10 @@ ROWS = (
         {"JAGS": 60, "NumPyro": 5}, fewest=300,
     ),
     _row(
+        "mixture of 200000", declared.mixture, lambda: declared.values(200_000),
+        " ".join(declared.MIXTURE), {"JAGS": 60, "NumPyro": 5}, fewest=100, warmup=200,
+    ),
+    _row(
         "hidden Markov, T = 5000", declared.markov,
         lambda: {"y": large_models.chain(5000, 4), "states": np.array(4)},
         " ".join(declared.MARKOV), {"JAGS": 80, "NumPyro": 1}, fewest=300, warmup=500,
@@ -106,6 +110,18 @@ ROWS = (
     _row(
         "one-way normal, 10000 groups", declared.one_way, declared.groups, "mu tau tau_theta",
         {"JAGS": 40, "NumPyro": 1}, fewest=200, warmup=200,
+    ),
+    _row(
+        "one-way normal, 100000 groups", declared.one_way, lambda: declared.groups(100_000),
+        "mu tau tau_theta", {"JAGS": 40, "NumPyro": 1}, fewest=100, warmup=200,
+    ),
+    _row(
+        "pumps, 100000", lambda d: pumps.model(d["x"], d["t"]), declared.failures, "alpha beta",
+        {"JAGS": 100, "PyMC": 1}, fewest=100, warmup=200,
+    ),
+    _row(
+        "topics of 50 x 100 words", declared.small_topics, declared.words, "theta2 phi2",
+        {"JAGS": 30, "NumPyro": 1}, fewest=300, warmup=500,
     ),
     _row(
         "local level, T = 1000", lambda d: local_level.model(flow=d["y"], first=1),

@@ -195,6 +195,14 @@ def hidden_markov(d, states=4):
     numpyro.deterministic("moves2", (moves**2).sum())
 
 
+def small_topics(d, documents=50, topics=5, vocabulary=40):
+    theta = sample("theta", dist.Dirichlet(jnp.full((documents, topics), 0.5)))
+    phi = sample("phi", dist.Dirichlet(jnp.full((topics, vocabulary), 0.5)))
+    numpyro.factor("w", jnp.log((theta @ phi)[d["document"], d["word"]]).sum())
+    numpyro.deterministic("theta2", (theta**2).sum())
+    numpyro.deterministic("phi2", (phi**2).sum())
+
+
 def one_way(d):
     mu = normal("mu", 0, 1e-6)
     tau, tau_theta = (sample(n, dist.Gamma(1e-3, 1e-3)) for n in ("tau", "tau_theta"))
@@ -211,6 +219,7 @@ def local_level(d):
     sample("y", dist.Normal(level, tau_flow**-0.5), obs=d["y"])
 
 
+MIXTURE = (*(f"{n}{k}" for n in ("mu", "weight") for k in (1, 2, 3)), "tau1")
 REGRESSION = ("intercept", "beta", "tau", "tau_beta")
 WORKLOADS = {
     "eight schools": nuts(eight_schools, ("mu", "tau", "theta")),
@@ -225,13 +234,16 @@ WORKLOADS = {
     "regression 442 x 10": nuts(regression, REGRESSION),
     "regression 10000 x 50": nuts(regression, REGRESSION),
     "horseshoe 200 x 500": nuts(horseshoe, ("tau", "intercept", "beta"), warmup=300, block=100),
-    "mixture of 2000": nuts(
-        mixture, (*(f"{n}{k}" for n in ("mu", "weight") for k in (1, 2, 3)), "tau1")
-    ),
+    "mixture of 2000": nuts(mixture, MIXTURE),
+    "mixture of 200000": nuts(mixture, MIXTURE, warmup=300, block=100),
     "hidden Markov, T = 5000": nuts(
         hidden_markov, (*(f"rate{k}" for k in (1, 2, 3, 4)), "moves2"), warmup=300, block=100
     ),
     "one-way normal, 10000 groups": nuts(one_way, ("mu", "tau", "tau_theta")),
+    "one-way normal, 100000 groups": nuts(
+        one_way, ("mu", "tau", "tau_theta"), warmup=300, block=100
+    ),
+    "topics of 50 x 100 words": nuts(small_topics, ("theta2", "phi2")),
     "local level, T = 1000": nuts(
         local_level, ("tau_flow", "tau_level"), warmup=300, block=100
     ),

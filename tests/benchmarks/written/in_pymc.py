@@ -85,6 +85,7 @@ WORKLOADS = {
     "rats_1": nuts(rats, ("alpha0", "beta.c")),
     "rats 5000 x 20": nuts(rats, ("alpha0", "beta.c", "sigma")),
     "pump_1": nuts(pumps, ("theta", "alpha", "beta")),
+    "pumps, 100000": nuts(pumps, ("alpha", "beta")),
     "logit 1000 x 10": nuts(logit, ("beta",)),
     "regression 442 x 10": nuts(regression, REGRESSION),
     "regression 10000 x 50": nuts(regression, REGRESSION),
