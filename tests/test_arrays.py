@@ -134,6 +134,7 @@ KERNELS = {
     "mvnormal": vectors.mvnormal,
     "logdet": matrices.logdet,
     "inverse": matrices.inverse,
+    "solution": matrices.solution,
 }
 REDUCED = {"sum": np.sum, "product": np.prod, "max": np.max, "min": np.min,
            "log_sum_exp": np.logaddexp.reduce}  # fmt: skip
@@ -910,6 +911,25 @@ def test_functions_of_a_matrix_are_computed_once(matrix, in_sweep, beforehand):
     for found, expected in ((done.statements, in_sweep), (done.prepare, beforehand)):
         assert sorted(s.kernel for s in every(found) if isinstance(s, Draw)) == expected
     assert_same(printed(sweep), interpreted(sweep))
+
+
+@pytest.mark.parametrize("matrix", [OF_DATA, OF_STATE], ids=["of data", "of the state"])
+def test_an_inverse_times_a_vector_is_solved_for(matrix):
+    """Also the sum of a row; not that of a diagonal, nor what has another vector for each row."""
+    other = Position("i2")
+    entry = call("entry", total(TWO, matrix, "inverse"), I, other)
+    every_other = (Span("i2", ZERO, Size("i")),)
+
+    def kernels(*values):
+        sweep = sweep_of(*(Store(el("a", I), v, (EVERY_I,)) for v in values))
+        assert_same(printed(sweep), interpreted(sweep))
+        done = passed(sweep, buffered, contracted, lifted, shared)
+        return [s.kernel for s in every((*done.statements, *done.prepare)) if isinstance(s, Draw)]
+
+    assert kernels(total(every_other, times(entry, el("x", other)))) == ["solution"]
+    assert kernels(total(every_other, entry)) == ["solution"]
+    of_rows = plus(el("x", I), el("x", other))
+    assert kernels(total(every_other, times(entry, call("exp", of_rows)))) == ["inverse"]
 
 
 def test_a_matrix_that_changes_in_between_has_another_inverse():

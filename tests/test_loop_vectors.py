@@ -170,6 +170,19 @@ def test_matrices_are_those_of_dense_algebra(size):
     assert np.isclose(matrices.logdet(Q.copy()), runtime.logdet(Q), rtol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1, 2, 8, 22])
+def test_equations_are_solved(size):
+    """Also where the matrix is not symmetric, though its lower half is that of a definite one."""
+    rng = np.random.default_rng(size)
+    Q, right, found = positive_definite(rng, size), rng.standard_normal(size), np.empty(size)
+    other = np.tril(Q) + np.triu(rng.standard_normal((size, size)), 1)
+    for matrix in ((Q + Q.T) / 2, other, -Q):
+        matrices.solution(matrix.copy(), right, found)
+        np.testing.assert_allclose(found, np.linalg.solve(matrix, right), rtol=1e-7)
+    matrices.solution(np.zeros((size, size)), right, found)
+    assert np.isnan(found).all()
+
+
 def test_matrices_without_an_inverse_or_a_factor():
     ones = np.ones((2, 2))
     found = np.empty((2, 2))

@@ -88,6 +88,20 @@ def test_a_sweep_in_loops_is_the_sweep_in_numpy(name):
         assert beside(sampler, state, rng, program).far == []
 
 
+def test_a_mean_is_solved_for_without_an_inverse():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((60, 30))
+    columns = [f"x{j}" for j in range(30)]
+    y = x[:, 0] + rng.standard_normal(60)
+    sampler = gp.compile(models.horseshoe.model(x=x, y=y, columns=columns))
+    program = sampler.loops()
+    state, rng = started(sampler)
+
+    assert "solution(equations, equations_right, solved)" in program.module.text
+    assert "inverse(" not in program.module.text
+    assert beside(sampler, state, rng, program).far == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "way"), [(n, w) for n in models.NAMES for w in getattr(getattr(models, n), "WAYS", ())]

@@ -312,6 +312,7 @@ KERNELS: Mapping[str, Kernel] = {
     "von_mises_fisher": Kernel(lambda eta_1, *_: 500 + eta_1.count * 30),
     "logdet": _matrix(1 / 8, 1),
     "inverse": _matrix(1.1, 2),
+    "solution": _matrix(1 / 8, 5),
     "certain_room": _matrix(0.5, 5),
     # of labels
     "labels": Kernel(_labels),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from gibbsppl.code.arrays.equations import equations_of
 from gibbsppl.code.arrays.expressions import (
     ONE,
     ZERO,
@@ -139,6 +140,8 @@ class _Contraction:
                 return self.of_members(e, one, value, before, s, fixed)
             if (apart := self.with_members(e, hot, value, fixed)) is not None:
                 return self.of_members(apart, hot[0], apart.body, before, s, fixed)
+            if (equations := equations_of(e, fixed)) is not None:
+                return self.solved(*equations, before, s, fixed)
             inner = self.inside(e, before, s, fixed)
             if e.by == "logdet":
                 return self.of_matrix(inner, (), before, s, fixed)
@@ -210,6 +213,31 @@ class _Contraction:
         argument = Argument(given, e.spans, as_is=True)
         before.append(Draw((target,), e.by, (argument,), tuple(kept), own, is_random=False))
         return Element(found, (*outer, *places))
+
+    def solved(
+        self,
+        matrix: Reduce,
+        right: Expr,
+        place: Position,
+        span: Span,
+        before: list[Statement],
+        s: Statement | None,
+        fixed: frozenset[str],
+    ) -> Expr:
+        """An element of the inverse of a matrix times a vector: a kernel solves the equations."""
+        matrix = self.inside(matrix, before, s, fixed)
+        names = [self.names.fresh(n) for n in ("equations", "equations_right", "solved")]
+        rows = (matrix.spans[0],)
+        given = [(matrix.spans, matrix.body), ((span,), self.expr(right, before, s, fixed))]
+        arguments = list[Argument]()
+        for name, (own, value) in zip(names, given, strict=False):
+            before.append(Let(name, own, value))
+            here = Element(name, tuple(Position(x.dim) for x in own))
+            arguments.append(Argument(here, own, as_is=True))
+        target = Element(names[-1], (Position(rows[0].dim),))
+        before.append(Let(names[-1], rows, ZERO))
+        before.append(Draw((target,), "solution", tuple(arguments), own=rows, is_random=False))
+        return Element(names[-1], (place,))
 
     def reduced(
         self, e: Reduce, before: list[Statement], s: Statement | None, fixed: frozenset[str]

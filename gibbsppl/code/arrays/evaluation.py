@@ -50,10 +50,11 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "where": lambda condition, yes, no: np.where(condition != 0, yes, no),
 }
 ADDED: Mapping[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
-# Kernels that make an array, or a number, of one matrix: functions of stacks of them.
-OF_MATRICES: Mapping[str, Callable[[Any], Any]] = {
+# Kernels that make an array, or a number, of a matrix: functions of stacks of them.
+OF_MATRICES: Mapping[str, Callable[..., Any]] = {
     "inverse": functions.inverse,
     "logdet": functions.logdet,
+    "solution": lambda matrix, right: (functions.inverse(matrix) @ right[..., None])[..., 0],
 }
 
 
@@ -101,9 +102,9 @@ class _Evaluation:
             case Store(target=Element(array=array, indices=indices), value=value, over=over):
                 at = tuple(self.value(i, over) for i in indices)
                 self.arrays[array][at] = self.value(value, over)
-            case Draw(targets=(target,), kernel=kernel, arguments=(given,)):
-                matrices = self.value(given.value, (*s.over, *given.own))
-                self.arrays[target.array][...] = OF_MATRICES[kernel](matrices)
+            case Draw(targets=(target,), kernel=kernel, arguments=arguments):
+                given = [self.value(a.value, (*s.over, *a.own)) for a in arguments]
+                self.arrays[target.array][...] = OF_MATRICES[kernel](*given)
             case Loop():
                 raise NotImplementedError("a loop in what depends on data alone")
 

@@ -286,6 +286,38 @@ def inverse(matrix: Floats, out: Floats) -> None:
 
 
 @kernel
+def solution(matrix: Floats, right: Floats, out: Floats) -> None:
+    """What a matrix, which is overwritten, times ``out`` makes ``right`` of; NaN if it is singular.
+
+    By the Cholesky factor of a matrix that is symmetric and positive definite, else by the inverse.
+    """
+    size = len(matrix)
+    whole = matrix.copy()
+    if _is_symmetric(matrix) and factorised(matrix):
+        for i in range(size):
+            out[i] = right[i]
+        forward(matrix, out)
+        backward(matrix, out)
+        return
+    inverse(whole, matrix)
+    for i in range(size):
+        out[i] = 0.0
+        for j in range(size):
+            out[i] += matrix[i, j] * right[j]
+
+
+@kernel
+def _is_symmetric(matrix: Floats) -> bool:
+    """Whether a matrix is its own mirror image, but for rounding."""
+    for i in range(len(matrix)):
+        for j in range(i):
+            least = 1e-12 * (abs(matrix[i, i]) + abs(matrix[j, j]))
+            if not abs(matrix[i, j] - matrix[j, i]) <= least:
+                return False
+    return True
+
+
+@kernel
 def _exchange(matrix: Floats, right: Floats, i: int, j: int) -> None:
     """Two rows exchanged, in place, in both sides of linear equations."""
     if i != j:
