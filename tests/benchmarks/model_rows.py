@@ -91,6 +91,11 @@ ROWS = (
         declared.sparse_regression, "tau intercept beta", {"NumPyro": 8}, fewest=200,
     ),
     _row(
+        "horseshoe 1000 x 200", lambda d: regression_on(horseshoe, d),
+        lambda: declared.sparse_regression(1000, 200), "tau intercept beta",
+        {"JAGS": 1, "NumPyro": 8}, fewest=200,
+    ),
+    _row(
         "spike and slab 200 x 500", declared.gates, declared.sparse_regression,
         "tau intercept open", {"JAGS": 1}, fewest=200, warmup=200,
     ),

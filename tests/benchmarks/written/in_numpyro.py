@@ -234,6 +234,7 @@ WORKLOADS = {
     "regression 442 x 10": nuts(regression, REGRESSION),
     "regression 10000 x 50": nuts(regression, REGRESSION),
     "horseshoe 200 x 500": nuts(horseshoe, ("tau", "intercept", "beta"), warmup=300, block=100),
+    "horseshoe 1000 x 200": nuts(horseshoe, ("tau", "intercept", "beta"), warmup=300, block=100),
     "mixture of 2000": nuts(mixture, MIXTURE),
     "mixture of 200000": nuts(mixture, MIXTURE, warmup=300, block=100),
     "hidden Markov, T = 5000": nuts(
