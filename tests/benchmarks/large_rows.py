@@ -1,6 +1,7 @@
 """Factorisations and topics beside other programs, by sweeps: rows of workloads.
 
-An iteration of poismf is a step of an optimiser, and so no sweep; all others are Gibbs samplers.
+An iteration of poismf is a step of an optimiser, one of hpfrec of a variational fit, and so no
+sweep; all others are Gibbs samplers.
 """
 
 import large_models
@@ -64,7 +65,7 @@ ROWS = (
         Workload(
             f"Poisson factorisation, K = {k}", LARGE, "a million counts",
             lambda d: large_models.sparse_counts(COUNTS(d), int(d["factors"])),
-            {"poismf": 6}, lambda k=k: _counts(k),
+            {"poismf": 6, "hpfrec": 1}, lambda k=k: _counts(k),
         )
         for k in (20, 50)
     ),

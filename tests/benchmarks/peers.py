@@ -47,6 +47,10 @@ PEERS = (
     Peer("smurff", "Gibbs sampling of factorisations", program="in_smurff", packages=("smurff",)),
     Peer("myfm", "Gibbs sampling of machines", program="in_myfm", packages=("myfm",)),
     Peer("poismf", "proximal gradients, no sampler", program="in_poismf", packages=("poismf",)),
+    Peer(
+        "hpfrec", "mean-field variational inference, no sampler", program="in_hpfrec",
+        packages=("hpfrec", "pandas", "scipy"),
+    ),
     Peer("tomotopy", "collapsed topics", program="in_tomotopy", packages=("tomotopy",)),
     Peer("lda", "collapsed topics", program="in_lda", packages=("lda",)),
     Peer(
