@@ -19,12 +19,13 @@ import markov_by_hand
 import rats_by_hand
 import regression_by_hand
 from references import ising as ising_exactly
-from references.monte_carlo import disagreements
+from references.monte_carlo import disagreements, mean_and_error
 
 import gibbsppl as gp
 from models import (
     eight_schools,
     hidden_markov,
+    iris,
     lda,
     linear_regression,
     matrix_factorisation,
@@ -105,6 +106,43 @@ def test_topics_by_hand_find_the_bars():
     for _ in range(100):
         lda_by_hand.sweep(rng, state, constants)
     assert lda_by_hand.log_likelihood(state, constants) > first
+
+
+@pytest.mark.slow
+def test_topics_by_metropolis_are_those_of_exact_draws():
+    """The log likelihood of labels, of many sweeps, beside that of collapsed draws."""
+    pytest.importorskip("numba")
+    import metropolis_by_hand
+
+    corpus, rng, found = lda.bars(), np.random.default_rng(1), []
+    tokens, state = metropolis_by_hand.prepared(*corpus[:2], 6)
+    for _ in range(6000):
+        metropolis_by_hand.topics(rng, tokens, state, (lda.ALPHA, lda.ETA), 5)
+        found.append(lda.collapsed_log_likelihood(state[0], corpus, 6))
+    sampler = gp.compile(lda.model(corpus=corpus, topics=6), **lda.WAYS["collapsed"])
+    run = {"warmup": 500, "chains": 1, "thin": 5, "seed": 2, "keep": ["z"]}
+    z = sampler.sample(6000, progress=False, backend="compiled", **run)["z"][0]
+    exact = np.array([lda.collapsed_log_likelihood(labels, corpus, 6) for labels in z])
+    own = {"log likelihood": np.array(found[500:])[None]}
+    assert disagreements(own, {"log likelihood": mean_and_error(exact)}) == {}
+
+
+@pytest.mark.slow
+def test_vectors_by_hand_agree_with_the_reference():
+    pytest.importorskip("numba")
+    import vectors_by_hand
+
+    about = np.array([6.0, 3.0, 4.0, 1.0])
+    y, rng, kept = iris.FLOWERS - about, np.random.default_rng(1), []
+    state = np.full(3, 1 / 3), y[[0, 60, 120]].copy(), np.tile(5 * np.eye(4), (3, 1, 1))
+    z, columns = np.zeros(len(y), np.int64), np.ascontiguousarray(y.T)
+    for _ in range(20_000):
+        prior = (10.0, 0.1, 10.0, 0.5)
+        vectors_by_hand.mixture_of_vectors(rng, y, columns, prior, state, z, 1)
+        kept.append([x.copy() for x in (*state, z)])
+    weight, mu, tau, labels = (np.array(x)[None] for x in zip(*kept[500:], strict=True))
+    draws = {"weight": weight, "mu": mu + about, "tau": tau, "z": labels}
+    assert disagreements(iris.quantities(draws), iris.REFERENCE) == {}
 
 
 def test_spins_by_hand_have_the_energy_that_onsager_found():

@@ -11,10 +11,12 @@ import large_models
 import lda_by_hand
 import loops_by_hand
 import markov_by_hand
+import metropolis_by_hand
 import numpy as np
 import rats_by_hand
 import regression_by_hand
 import vectors_by_hand
+from large_rows import COLLAPSED
 from model_rows import regression_on
 from workload import HAND, OF_HAND, Workload
 
@@ -77,6 +79,17 @@ def _of_chain(data):
     return partial(loops_by_hand.markov, _generator(), *parts)
 
 
+def _stories():
+    document, word, _ = lda.reuters()
+    return {"document": np.asarray(document), "word": np.asarray(word)}
+
+
+def _of_stories(data, topics=100):
+    tokens, state = metropolis_by_hand.prepared(data["document"], data["word"], topics)
+    prior = lda.ALPHA, lda.ETA
+    return partial(metropolis_by_hand.topics, _generator(), tokens, state, prior)
+
+
 SPINS, COUPLING = 512, 0.3
 
 
@@ -135,6 +148,10 @@ LOOPS = (
             lambda k=k: _chain(k), {"hmmlearn": 1}, burn=10,
         )
         for k in (5, 30)
+    ),
+    _row(
+        "topics by Metropolis, K = 100", lambda _: large_models.topics(100), _of_stories, _stories,
+        settings=COLLAPSED, burn=60,
     ),
     _row("Ising, uniform numbers", lambda _: large_models.spins(SPINS, COUPLING), _of_spins),
     _row("Ising, 16 bits", lambda _: large_models.spins(SPINS, COUPLING), _of_bits),

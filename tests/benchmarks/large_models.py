@@ -49,6 +49,32 @@ def features(rows=90_000):
     return machine.ratings(USERS, ITEMS, rows)
 
 
+ATTRIBUTES = {"age": 7, "occupation": 21, "genre": 18}
+
+
+def attributes(rows=90_000, seed=2):
+    """The same rows; each user also has an age and an occupation, each item a genre."""
+    (columns, y, _), rng = features(rows), np.random.default_rng(seed)
+    user, item = columns.T
+    found = {"user": user, "item": item - USERS, "y": y}
+    for name, kinds in ATTRIBUTES.items():
+        of = found["item"] if name == "genre" else user
+        found[name] = rng.integers(kinds, size=ITEMS if name == "genre" else USERS)
+        found["y"] = found["y"] + rng.normal(size=kinds)[found[name]][of]
+    return found
+
+
+def with_attributes(found, factors):
+    """A factorisation machine of two ids and what is known of these, five features for a row."""
+    user, item = found["user"], found["item"]
+    own = [found[name][item if name == "genre" else user] for name in ATTRIBUTES]
+    sizes = (USERS, ITEMS, *ATTRIBUTES.values())
+    first = np.cumsum((0, *sizes[:-1]))
+    columns = np.stack([user, item, *own], axis=1) + first
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    return factorisation_machine.model(columns, found["y"], groups, factors=factors, level=0)
+
+
 def ids(found, factors):
     """A factorisation machine of two ids."""
     return factorisation_machine.model(*found, factors=factors, level=0)

@@ -25,6 +25,10 @@ def _ids(factors):
     return {"features": features, "y": y, "groups": groups, "factors": np.array(factors)}
 
 
+def _attributes(factors):
+    return large_models.attributes() | {"factors": np.array(factors)}
+
+
 def _counts(factors):
     user, item, count = large_models.counts()
     found = {"user": user, "item": item, "count": count}
@@ -60,6 +64,12 @@ ROWS = (
             {"myfm": 4}, lambda k=k: _ids(k),
         )
         for k in (10, 32)
+    ),
+    Workload(
+        "factorisation machine with attributes, K = 10", LARGE,
+        "two ids and three attributes of these, 90,000 rows",
+        lambda d: large_models.with_attributes(d, int(d["factors"])),
+        {"myfm": 3}, lambda: _attributes(10),
     ),
     *(
         Workload(
