@@ -88,6 +88,20 @@ def test_a_sweep_in_loops_is_the_sweep_in_numpy(name):
         assert beside(sampler, state, rng, program).far == []
 
 
+def test_vectors_of_a_block_are_read_side_by_side():
+    """The sum over measurements is of copies, of elements of a block one beside the other."""
+    rng = np.random.default_rng(1)
+    y = rng.standard_normal((200, 5)) + 3 * rng.integers(2, size=(200, 1))
+    names = [f"y{j}" for j in range(5)]
+    model = models.iris.model(y, measurements=names, components=2, prior_mean=np.zeros(5))
+    sampler = gp.compile(model)
+    program = sampler.loops()
+    state, rng = started(sampler)
+
+    assert "y_in_block[measurement_prime, flower_in_block]" in program.module.text
+    assert beside(sampler, state, rng, program).far == []
+
+
 def test_a_mean_is_solved_for_without_an_inverse():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((60, 30))
