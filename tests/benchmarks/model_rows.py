@@ -93,7 +93,7 @@ ROWS = (
     _row(
         "horseshoe 1000 x 200", lambda d: regression_on(horseshoe, d),
         lambda: declared.sparse_regression(1000, 200), "tau intercept beta",
-        {"JAGS": 1, "NumPyro": 8}, fewest=200,
+        {"JAGS": 1, "NumPyro": 8}, fewest=100, warmup=300,
     ),
     _row(
         "spike and slab 200 x 500", declared.gates, declared.sparse_regression,
@@ -110,7 +110,7 @@ ROWS = (
     _row(
         "hidden Markov, T = 5000", declared.markov,
         lambda: {"y": large_models.chain(5000, 4), "states": np.array(4)},
-        " ".join(declared.MARKOV), {"JAGS": 80, "NumPyro": 1}, fewest=300, warmup=500,
+        " ".join(declared.MARKOV), {"JAGS": 80, "NumPyro": 1}, fewest=300, warmup=300,
     ),
     _row(
         "one-way normal, 10000 groups", declared.one_way, declared.groups, "mu tau tau_theta",
@@ -126,7 +126,7 @@ ROWS = (
     ),
     _row(
         "topics of 50 x 100 words", declared.small_topics, declared.words, "theta2 phi2",
-        {"JAGS": 30, "NumPyro": 1}, fewest=300, warmup=500,
+        {"JAGS": 30, "NumPyro": 1}, fewest=300,
     ),
     _row(
         "local level, T = 1000", lambda d: local_level.model(flow=d["y"], first=1),
