@@ -299,27 +299,30 @@ def _augmented(
     replaced = [*replaceable(now[1].schedule, asked, graph)] if control.proposes else []
     is_free = models.is_free and not settings["by"]
     added = addable(now[1].schedule, asked, graph, data) if is_free else ()
-    for rule in dict.fromkeys((*replaced, *added)):
-        is_made = rule in replaced
+    for rules in dict.fromkeys((*replaced, *added)):
+        is_made = rules in replaced
+        if not asked.keys().isdisjoint(rules):
+            continue
         try:
-            other = tried({**asked, rule: not is_made})
+            other = tried({**asked, **dict.fromkeys(rules, not is_made)})
         except CompileError:
             continue
         augmented, plain = (now, other) if is_made else (other, now)
         without = plain[1]
-        if is_free and (not is_made or is_partial(augmented[1].schedule, rule, graph)):
+        if is_free and (not is_made or is_partial(augmented[1].schedule, rules, graph)):
             # (more is proposed where it pays)
             without = search.proposing(Planned(without, plain[0], control))[0].trial
         schedules = without.schedule, augmented[1].schedule
-        if not (is_proposed if is_made else is_closed)(*schedules, rule, graph):
+        if not (is_proposed if is_made else is_closed)(*schedules, rules, graph):
             continue
-        choice, stays = with_or_without(augmented[1], without, rule, settings, search.states)
+        choice, stays = with_or_without(augmented[1], without, rules, settings, search.states)
         now, left = (augmented, plain) if stays else (plain, augmented)
         if choice is not None:
             rival = Planned(left[1], left[0], control)
             judged = schedules[0] if stays else schedules[1]
-            choices.append(_OfRewrite(choice, rival, {**asked, rule: not stays}, judged))
-        asked = {**asked, rule: stays}
+            other_asked = {**asked, **dict.fromkeys(rules, not stays)}
+            choices.append(_OfRewrite(choice, rival, other_asked, judged))
+        asked = {**asked, **dict.fromkeys(rules, stays)}
     return *now, asked, tuple(choices)
 
 

@@ -15,9 +15,13 @@ from gibbsppl.algebra.functions import Expit, LogMass, LogPhi, Phi
 from gibbsppl.algebra.masses import PLACE, Mass, mass_of
 from gibbsppl.analysis.curvature import curvature_of
 from gibbsppl.derive import second_order as deriving
+from gibbsppl.derive.compensation import RULE_OF_SQUARES
+from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.second_order import second_order
-from gibbsppl.errors import CompileError
+from gibbsppl.families import discrete
+from gibbsppl.output.diagnostics import ess_bulk
+from gibbsppl.pieces import logs
 from gibbsppl.planning.modal import terms_of
 
 x, cut, scale = Array("x")[()], Array("cut"), Array("scale", positive=True)[()]
@@ -284,7 +288,7 @@ def test_loops_make_the_same_steps_within_intervals(name):
 
 @pytest.mark.parametrize("name", INTERVALS)
 def test_proposals_that_forget_the_ends_are_seen(name, monkeypatch):
-    monkeypatch.setattr(deriving, "_ends", lambda s: (s.name, sp.S.Zero, s.over))
+    monkeypatch.setattr(deriving, "_ends", lambda s, *_, **__: (s.name, sp.S.Zero, s.over))
     monkeypatch.setenv("GIBBSPPL_CACHE", "off")
     sampler = within(*INTERVALS[name])
 
@@ -307,14 +311,140 @@ def test_a_climb_ends_where_there_are_no_second_derivatives():
     assert beside(sampler, chain.state, chain.rng).far == []
 
 
-def test_ends_that_others_are_cannot_be_proposed_within():
-    with gp.Model(coords={"i": 5}) as model:
-        top = gp.Gamma("top", 2, rate=1)
-        level, slope = gp.Uniform("level", -1, top), gp.Normal("slope", 0, tau=1)
+def below_a_top(**settings):
+    """A level in an interval whose upper end is drawn, and a slope of counts."""
+    with gp.Model(coords={"i": 5}, name="below") as model:
+        top = gp.Normal("top", 1, tau=4)
+        level, slope = gp.Normal("level", 0, tau=1, upper=top), gp.Normal("slope", 0, tau=1)
         dose = gp.Data("dose", DOSES, dims="i")
         gp.Poisson("y", gp.exp(level + slope * dose), dims="i", observed=COUNTED)
-    with pytest.raises(CompileError, match=r"level is not on the whole .* but in \(-1, top"):
-        gp.compile(model, blocks={("level", "slope"): "proposed"})
+    return gp.compile(model, **settings)
+
+
+def test_ends_that_others_are_hold_what_is_proposed():
+    """Proposed together it has the moments that it has drawn one by one."""
+    sampler, other = below_a_top(blocks={("level", "slope"): "proposed"}), below_a_top(blocks=False)
+    how = {"warmup": 300, "chains": 2, "seed": 3, "backend": "numpy", "progress": False}
+    draws, apart = (s.sample(6000, **how) for s in (sampler, other))
+
+    assert [{*step.variables} for step in moves(sampler)] == [{"level", "slope"}]
+    assert sampler.verify().passed
+    assert (draws["level"] < draws["top"]).all()
+    for name in ("top", "level", "slope"):
+        own, there = draws[name], apart[name]
+        error = np.sqrt(sum(x.var() / float(np.asarray(ess_bulk(x))) for x in (own, there)))
+        assert abs(own.mean() - there.mean()) < FAR * error
+
+
+def test_ends_that_others_are_cannot_be_forgotten(monkeypatch):
+    monkeypatch.setattr(deriving, "_ends", lambda s, *_, **__: (s.name, sp.S.Zero, s.over))
+    monkeypatch.setenv("GIBBSPPL_CACHE", "off")
+
+    assert not below_a_top(blocks={("level", "slope"): "proposed"}).verify().passed
+
+
+# ---- cut points that are ends of one another ---------------------------------------------------
+
+
+def declared_above(link, shape, tau=0.5):
+    """Answers in three steps, the second cut point declared above the first one."""
+    function = LINKS[link][0]
+    with gp.Model(coords={"i": len(DOSE), "step": 3, "between": 2}, name=link) as model:
+        given = gp.Data("x", DOSE, dims="i")
+        slope = gp.Normal("slope", 0, tau=tau)
+        if shape == "numbers":
+            low = gp.Normal("low", 0, tau=tau)
+            cuts = (low, gp.Normal("high", 0, tau=tau, lower=low))
+        else:
+            c = gp.Array("c", dims="between")
+            c[0] = gp.Normal(0, tau=tau)
+            c[1:] = gp.Normal(0, tau=tau, lower=c.lag("between", 1))
+            cuts = (c[0], c[1])
+        p = gp.Array("p", dims=("i", "step"))
+        below = [function(e - slope * given) for e in cuts]
+        p[:, 0] = below[0]
+        p[:, 1] = below[1] - below[0]
+        p[:, 2] = 1 - below[1]
+        gp.Categorical("y", p, dims="i", event="step", observed=ANSWERS)
+    return model
+
+
+SHAPES = {"numbers": {"slope", "low", "high"}, "an array": {"slope", "c"}}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_cut_points_that_are_ends_are_one_block(link, shape):
+    sampler = gp.compile(declared_above(link, shape))
+    (step,) = sampler.schedule.steps
+
+    assert moves(sampler) == [step]
+    assert {*step.variables} == SHAPES[shape]
+    assert RULE_OF_SQUARES in str(step.certificate)
+    assert sampler.verify().passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["compiled", "numpy"])
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_cut_points_that_are_ends_have_their_posterior(link, backend):
+    """The second one is of a truncated density, whose mass depends on the first."""
+    draws = gp.compile(declared_above(link, "numbers")).sample(
+        4000, warmup=300, chains=2, seed=3, backend=backend, progress=False
+    )
+    own = (draws["slope"], draws["low"], draws["high"])
+    points, weight = grid_of(link)
+    weight = weight / special.ndtr(-points[1] * np.sqrt(0.5))
+    found = [
+        misses(values**power, float((weight * known**power).sum() / weight.sum()))
+        for values, known in zip(own, points, strict=True)
+        for power in (1, 2)
+    ]
+
+    assert (own[1] < own[2]).all()
+    assert max(found) < FAR
+
+
+def moved_from_far():
+    """The number of points among draws from a start where some steps have no probability."""
+    sampler = gp.compile(declared_above("probit", "numbers"))
+    far = {"slope": 6.0, "low": 2.5, "high": 3.5}
+    how = {"warmup": 20, "chains": 1, "seed": 3, "backend": "numpy", "progress": False}
+    return np.unique(sampler.sample(100, init=far, **how)["high"]).size
+
+
+def test_far_cut_points_are_come_back_from():
+    """Where a step is far in one tail, its log keeps its digits, and has slopes."""
+    assert moved_from_far() > 50
+
+
+def test_differences_without_digits_hold_cut_points(monkeypatch):
+    for module in (logs, discrete):
+        monkeypatch.setattr(module, "log_of_difference", lambda _: None)
+    monkeypatch.setenv("GIBBSPPL_CACHE", "off")
+
+    assert moved_from_far() == 1
+
+
+CONCAVE = {"as much": (0.5, 0.5, True), "more": (0.7, 0.5, True), "less": (0.2, 0.5, False)}
+
+
+@pytest.mark.parametrize("name", CONCAVE)
+def test_a_mass_needs_a_square_of_its_own(name):
+    """Minus the log of the mass above a number bends up by at most the precision of the density."""
+    first, second, is_concave = CONCAVE[name]
+    with gp.Model() as model:
+        low = gp.Normal("low", 0, tau=first)
+        gp.Normal("high", 0, tau=second, lower=low, observed=2.0)
+    sampler = gp.compile(model)
+    graph = sampler.schedule.graph
+    found = conditional_of(graph, graph.statement("low"), sampler.data)
+    numbers = np.linspace(-30, 1.9, 3000)
+    values = -special.log_ndtr(-numbers * np.sqrt(second)) - first * numbers**2 / 2
+    rounding = 4 * np.finfo(float).eps * np.abs(values).max()
+
+    assert isinstance(found, LogConcave) == is_concave
+    assert (np.diff(values, 2) < rounding).all() == is_concave
 
 
 # ---- rows at risk ------------------------------------------------------------------------------

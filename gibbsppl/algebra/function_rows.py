@@ -52,7 +52,8 @@ class Function:
     ``inverse`` and ``log`` are expressions of the arguments; the inverse is infinite at ends that
     the function does not reach. ``symmetric``: ``1 - f(x)`` is ``f(-x)``. Values are ``between``
     two ends; an increasing function, never falling in an argument, crosses a value at a point
-    (``at``). ``bends``: the curvature (``bends_given``: in the last argument, a first one given).
+    (``at``). ``bends``: the curvature (``bends_given``: in the last argument, a first one given);
+    ``second``: the second derivative is between two ends.
     ``defined``: where the last argument has to be, if the function is no number elsewhere.
     ``finite``: where arguments are. ``fades``: near to zero. ``is_correction``: the log of a ratio
     that is near to one where the argument is likely; draws without it are proposals.
@@ -78,6 +79,7 @@ class Function:
     increasing: bool = False
     bends: tuple[Bend, ...] = ()
     bends_given: tuple[tuple[Interval, Bend], ...] = ()
+    second: Interval = (-INF, INF)
     defined: Interval = (-INF, INF)
     finite: bool = False
     fades: bool = False

@@ -249,6 +249,9 @@ ROWS = (
         between=BELOW_ZERO,
         increasing=True,
         bends=(Bend("concave", "increasing"),),
+        # (1 less is minus the variance of a normal variable above an end: M. R. Sampford, 1953,
+        # "Some inequalities on Mill's ratio", Annals of Mathematical Statistics 24)
+        second=(-ONE, ZERO),
         finite=True,
         fades=True,
     ),

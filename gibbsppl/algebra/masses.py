@@ -12,7 +12,7 @@ hold. Goes out: a `Mass`: the ends, and the log of the density, by the derivativ
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import starmap
 from operator import eq
@@ -22,7 +22,16 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.calculus import NoDerivative, derivative
 from gibbsppl.algebra.expressions import Array, Binder, Expr, Leaf, mentions
-from gibbsppl.algebra.functions import LogMass, log_of
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
+    Expit,
+    LogGammaP,
+    LogMass,
+    LogPhi,
+    Phi,
+    Softplus,
+    log_of,
+)
 
 # Where the density is.
 PLACE = Array("·z", real=True)[()]
@@ -67,6 +76,58 @@ def mass_of(expr: Expr, names: Collection[str]) -> Mass | None:
         return None
     ends = (lower, upper) if sign > 0 else (upper, lower)
     return Mass(density, *ends)
+
+
+def log_of_difference(of: Expr) -> Expr | None:
+    """The log of ``F(a) - F(b)``, with its digits in both tails; None where F has no such form.
+
+    >>> a, b = Array("a")[()], Array("b")[()]
+    >>> print(log_of_difference(Expit(a) - Expit(b)))
+    LogGammaP(1, a - b) - Softplus(-a) - Softplus(b)
+    """
+    pair = _terms_of_difference(of)
+    if pair is None or {*map(type, pair)} not in [{f} for f in _LOGS_OF_DIFFERENCES]:
+        return None
+    return _LOGS_OF_DIFFERENCES[type(pair[0])](*(e.args[0] for e in pair))
+
+
+def _of_logistic(upper: Expr, lower: Expr) -> Expr:
+    """The difference is ``expit(a) expit(-b) (1 - exp(b - a))``.
+
+    The last factor is constant if a and b are moved by the same amount.
+    """
+    return LogGammaP(sp.S.One, upper - lower) - Softplus(-upper) - Softplus(lower)
+
+
+def _of_normal(upper: Expr, lower: Expr) -> Expr:
+    """The mass in the tail in which both ends are; of a narrow interval the density at its middle.
+
+    The log of that has no meaning where ends are in another order.
+    """
+    of_narrow = sp.log(upper - lower) - (upper + lower) ** 2 / 8 - sp.log(2 * sp.pi) / 2
+    return LogMass(LogPhi(lower), LogPhi(upper), LogPhi(-lower), LogPhi(-upper), of_narrow)
+
+
+_LOGS_OF_DIFFERENCES: Mapping[type[Expr], Callable[[Expr, Expr], Expr]] = {
+    Expit: _of_logistic,
+    Phi: _of_normal,
+}
+
+
+def written_out(expr: Expr) -> Expr | None:
+    """A `LogMass` as the log of a difference, for readers; None where its tails have no names.
+
+    >>> a, b = Array("a")[()], Array("b")[()]
+    >>> print(written_out(log_of_difference(Phi(a) - Phi(b))))
+    log(Phi(a) - Phi(b))
+    """
+    lower, upper = expr.args[:2]
+    row = FUNCTIONS.get(upper.func)
+    if row is None or row.in_full is None or lower.func != upper.func:
+        return None
+    ends = (row.in_full(*e.args) for e in (upper, lower))
+    above, below = (e.args[0] if isinstance(e, sp.log) else sp.exp(e) for e in ends)
+    return sp.log(above - below)
 
 
 def _terms_of_difference(of: Expr) -> tuple[Expr, Expr] | None:

@@ -43,6 +43,7 @@ from gibbsppl.algebra.functions import (
     LogMass,
     Where,
 )
+from gibbsppl.algebra.masses import written_out
 from gibbsppl.algebra.ranges import numbered, unnested
 from gibbsppl.algebra.recursions import Earlier, Recursion
 
@@ -256,6 +257,8 @@ class Notation:
                 return f"prod({self.text(expr.body)}, {expr.bound[0]})", ATOM
             case _ if not expr.args or isinstance(expr, sp.Symbol):
                 return str(expr), ATOM
+        if isinstance(expr, LogMass) and (found := written_out(expr)) is not None:
+            return self.text(found), ATOM
         # (how the log of a mass is computed where it is small says nothing more)
         args = expr.args[:4] if isinstance(expr, LogMass) else expr.args
         inside = ", ".join(map(self.text, args))

@@ -112,7 +112,7 @@ def _auxiliary(planned: Planned) -> Iterator[Choice]:
     schedule, graph = planned.schedule, planned.graph
     made: dict[frozenset[str], list[Rule]] = {}
     for rule in {r.rule.name: r.rule for r in schedule.rewrites}.values():
-        made.setdefault(frozenset(held_by(schedule, rule.name, graph)), []).append(rule)
+        made.setdefault(frozenset(held_by(schedule, (rule.name,), graph)), []).append(rule)
     others = {names: [_by_rule(planned, r, wanted=False) for r in made[names]] for names in made}
     open_names, left = set[str](), list[Candidate]()
     for rewrite in possible(graph, planned.data, schedule.rewrites):

@@ -8,7 +8,8 @@ are written by their `responses` to the target before) and asks in turn:
   `underflow` of changed values; results in `match_results`. A second search is made with
   `equal_data` written alike, and without what `telescoping` finds to cancel
 - the log weights of a label: `labels`; of a whole hidden Markov chain: `label_chains`
-- a concave log density: `concavity`, with a `certificate` term by term
+- a concave log density: `concavity`, with a `certificate` term by term, and the `compensation` of
+  functions that bend the other way by squares of the same elements
 
 Several variables, or elements that depend on one another: `quadratic` log densities (joint
 draws; `row_forms` where few rows tie the elements); `conflicts` between elements and their

@@ -18,6 +18,7 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.bounds import Bound, Bounds
 from gibbsppl.analysis.curvature.kinds import CONCAVE, Certificate, Curvature
 from gibbsppl.analysis.curvature.reader import Reader
+from gibbsppl.derive.compensation import compensated
 from gibbsppl.derive.contractions import contracted, data_only
 from gibbsppl.pieces.split import Piece
 
@@ -30,31 +31,41 @@ def log_concave(
     Coefficients of statistics are held fixed: pieces by element (`elements.element_pieces`) are
     judged as functions of one element.
     """
-    terms = _judged(pieces, arrays, bounds, definite)
-    if any(c.kind not in CONCAVE for _, c in terms):
-        return None
-    return Certificate(arrays, tuple(c for _, c in terms))
+    given, reader = _read(pieces, arrays, bounds, definite)
+    terms = tuple(c for _, c in _judged(given, reader))
+    if not _are_concave(terms):
+        more, rest = compensated(given, reader)
+        terms = (*more, *(c for _, c in _judged(rest, reader))) if more else terms
+    return Certificate(arrays, terms) if _are_concave(terms) else None
 
 
 def obstacle(
     pieces: Iterable[Piece], arrays: tuple[str, ...], bounds: Bounds, definite: Collection[str] = ()
 ) -> tuple[Piece, Curvature] | None:
     """The first piece that is not shown to be concave, with its curvature."""
-    terms = _judged(pieces, arrays, bounds, definite)
+    terms = _judged(*_read(pieces, arrays, bounds, definite))
     return next(((block[0], c) for block, c in terms if c.kind not in CONCAVE), None)
 
 
 Judged = tuple[tuple[Piece, ...], Curvature]
 
 
-def _judged(
+def _read(
     pieces: Iterable[Piece], arrays: tuple[str, ...], bounds: Bounds, definite: Collection[str]
-) -> list[Judged]:
-    """The pieces alone, or several of a factor, statistic or function together, with curvatures."""
+) -> tuple[tuple[Piece, ...], Reader]:
+    """The pieces, elements in coefficients marked as given, and the reader of their curvatures."""
     given = tuple(_given(p, arrays) for p in pieces)
-    reader = Reader(arrays, _bounds_of_given(bounds), frozenset(definite))
-    found: list[Judged] = [((p,), reader.read(_total((p,)))) for p in given]
-    for key in (_of_factor, _of_statistic, partial(_of_function, arrays)):
+    return given, Reader(arrays, _bounds_of_given(bounds), frozenset(definite))
+
+
+def _are_concave(terms: Iterable[Curvature]) -> bool:
+    return all(c.kind in CONCAVE for c in terms)
+
+
+def _judged(pieces: Iterable[Piece], reader: Reader) -> list[Judged]:
+    """The pieces alone, or several of a factor, statistic or function together, with curvatures."""
+    found: list[Judged] = [((p,), reader.read(_total((p,)))) for p in pieces]
+    for key in (_of_factor, _of_statistic, partial(_of_function, reader.arrays)):
         groups: dict[Hashable, list[Judged]] = {}
         for judged in found:
             groups.setdefault(key(judged[0]), []).append(judged)

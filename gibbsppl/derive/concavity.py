@@ -28,7 +28,7 @@ from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Statement
 from gibbsppl.pieces.definite import holds_definite
-from gibbsppl.pieces.dependence import is_separable
+from gibbsppl.pieces.dependence import is_separable, region_of, within
 from gibbsppl.pieces.elements import element_pieces
 from gibbsppl.pieces.split import Piece
 
@@ -67,8 +67,10 @@ def certified(graph: Graph, refusal: NotConjugate, data: Values) -> LogConcave |
         return None
     definite = _definite(graph, refusal.pieces, data)
     bounds = _bounds(graph, data, definite)
+    region = region_of(graph, statement)
     for change, place, pieces in _scales(graph, refusal):
-        possible = (p for p in _of_one_element(pieces) if _can_be(p, graph, data))
+        own = (within(p, region) for p in _of_one_element(pieces))
+        possible = (p for p in own if _can_be(p, graph, data))
         apart = (_with_numbers(_with_known_signs(p, graph, data), graph) for p in possible)
         certificate = _certificate(tuple(apart), place, bounds, definite)
         if certificate is not None:

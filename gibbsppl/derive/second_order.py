@@ -16,10 +16,11 @@ import numpy as np
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.algebra.bounds import inside, parted
 from gibbsppl.algebra.calculus import NoDerivative
 from gibbsppl.algebra.expansions import expanded
 from gibbsppl.algebra.expressions import Array, Expr, mentions
-from gibbsppl.algebra.functions import INDICATORS, Below, Weighted
+from gibbsppl.algebra.functions import INDICATORS, Below, Maximum, Minimum, Weighted
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range
@@ -71,22 +72,24 @@ def second_order(
 
     No bound may be reached, of these variables or by them: all values are possible, or the log
     density falls without end towards it. If they may be ``constrained``, the log density is flat in
-    constraints, and ends of intervals are such. ``taken`` are names that no array of weights may
-    have.
+    constraints, and ends of intervals are such, be they numbers, or values of others, or of these.
+    ``taken`` are names that no array of weights may have.
     """
     arrays = {s.target.array.name: s.target.array for s in statements}
     names = tuple(arrays)
-    ends = tuple(filter(None, map(_ends, statements))) if constrained else ()
-    within = {factor for factor, *_ in ends}
-    if not all(s.support in (REAL, VECTOR, POSITIVE) or s.name in within for s in statements):
+    is_bound = any(map(is_interval, (s.support for s in statements))) or are_bounds(graph, names)
+    if is_bound and not constrained:
         return None
+    if not all(s.support in (REAL, VECTOR, POSITIVE) or is_interval(s.support) for s in statements):
+        return None
+    ends = (_ends(s, names, own=s in statements) for s in graph.statements) if is_bound else ()
     held = _held((*terms, *ends), names)
     plain = _plain(held)
     pieces = tuple(_pieces(plain, names))
     certificate = certified_jointly(graph, names, pieces, data)
     bounded = [s for s in statements if s.support == POSITIVE]
-    inside = all(_falls_at_zero(graph, s, pieces, names, data) for s in bounded)
-    if certificate is None or not inside or _bound_others(graph, names):
+    falls = all(_falls_at_zero(graph, s, pieces, names, data) for s in bounded)
+    if certificate is None or not falls:
         return None
     quadratic = _quadratic(graph, statements, plain, data, constrained=constrained)
     if quadratic is None:
@@ -149,8 +152,6 @@ def obstacle_to_second_order(
     for s in statements:
         if s.support == POSITIVE and not _falls_at_zero(graph, s, pieces, names, data):
             return f"{s.target.array.name} has the bound 0, to which its density does not fall"
-    if _bound_others(graph, names):
-        return f"values of {' or '.join(names)} are bounds of other variables"
     return f"the log density has no second derivatives in {together} that are known"
 
 
@@ -200,24 +201,22 @@ def _falls_at_zero(
 
 
 def is_interval(support: Support) -> bool:
-    """Whether a support is an interval of numbers with other ends than the positive ones have."""
-    ends = map(sp.sympify, (support.lower, support.upper))
-    is_other = support.kind == "real" and support not in (REAL, POSITIVE)
-    return is_other and all(e.is_number for e in ends)
+    """Whether a support is an interval with other ends than the positive numbers have."""
+    return support.kind == "real" and support not in (REAL, POSITIVE)
 
 
-def _ends(statement: Statement) -> Term | None:
-    """The constraint that numbers are within their interval; None where they are within no such."""
+def _ends(statement: Statement, names: Collection[str], *, own: bool) -> Term:
+    """The constraints that a variable is within its interval: its ``own``, or those on others."""
     support, x = statement.support, statement.target
-    if not is_interval(support):
-        return None
-    lower, upper = map(sp.sympify, (support.lower, support.upper))
-    below = [Below(lower, x)] if lower.is_finite else []
-    above = [Below(x, upper)] if upper.is_finite else []
-    return statement.name, Add(*map(sp.log, (*below, *above))), statement.over
+    found = [i for i in inside(x, support, statement.event) if own or mentions(i, names)]
+    if own and is_interval(support):
+        lower, upper = (parted(*of) for of in ((support.lower, Maximum), (support.upper, Minimum)))
+        found += [Below(b, x) for b in lower if b.is_number and b.is_finite]
+        found += [Below(x, b) for b in upper if b.is_number and b.is_finite]
+    return statement.name, Add(*map(sp.log, found)), statement.over
 
 
-def _bound_others(graph: Graph, names: Collection[str]) -> bool:
+def are_bounds(graph: Graph, names: Collection[str]) -> bool:
     """Whether values of arrays are bounds of what others may be."""
     ends = (e for s in graph.statements for e in (s.support.lower, s.support.upper))
     return any(mentions(sp.sympify(e), names) for e in ends)

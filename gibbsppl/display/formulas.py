@@ -32,6 +32,7 @@ from gibbsppl.algebra.expressions import (
     Times,
 )
 from gibbsppl.algebra.functions import FUNCTIONS, Equals, LogMass, Where
+from gibbsppl.algebra.masses import written_out
 from gibbsppl.algebra.notation import (
     ATOM,
     POWER,
@@ -221,6 +222,8 @@ class Formulas:
         return self.markup.cases([*pairs, (self.formula(expr), words("otherwise"))])
 
     def _call(self, expr: Expr) -> str:
+        if isinstance(expr, LogMass) and (found := written_out(expr)) is not None:
+            return self.formula(found)
         match expr:
             case LogDet():
                 inside = [self._matrix(expr)]

@@ -20,18 +20,16 @@ from gibbsppl.algebra.functions import (
     Expit,
     LogGammaP,
     LogGammaQ,
-    LogMass,
-    LogPhi,
     LogStirling,
     Maximum,
     Minimum,
-    Phi,
     Softplus,
     Where,
     complement_of,
     log_of,
 )
 from gibbsppl.algebra.log_gamma import log_choose, loggamma
+from gibbsppl.algebra.masses import log_of_difference
 from gibbsppl.algebra.supports import NATURAL, POSITIVE, UNIT, Support
 from gibbsppl.families.rows import (
     Family,
@@ -64,13 +62,8 @@ def from_zero(x: Expr, log_p: Callable[[Expr], Expr], below: Expr) -> Expr:
 
 
 def log_probability(p: Expr) -> Expr:
-    """The log of a probability; of ``Phi(a) - Phi(b)`` from the tail in which both are small."""
-    ends = {a.as_coeff_Mul()[0]: a.as_coeff_Mul()[1] for a in Add.make_args(p)}
-    if set(ends) != {1, -1} or not all(isinstance(e, Phi) for e in ends.values()):
-        return log(p)
-    above, below = (ends[sign].args[0] for sign in (sp.S.One, sp.S.NegativeOne))
-    of_narrow = log(above - below) - (above + below) ** 2 / 8 - log(2 * sp.pi) / 2
-    return LogMass(LogPhi(below), LogPhi(above), LogPhi(-below), LogPhi(-above), of_narrow)
+    """The log of a probability; of a difference from the tail in which both are small."""
+    return log(p) if (found := log_of_difference(p)) is None else found
 
 
 def logs(p: Expr) -> tuple[Expr, Expr]:

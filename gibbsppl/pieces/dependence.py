@@ -7,6 +7,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import combinations
 from math import prod
 from typing import Literal
@@ -119,6 +120,23 @@ def touches(view: View, over: Iterable[Range], region: tuple[Place, ...]) -> boo
         if index is not None
         for shown in (_shown(index, ranges),)
     )
+
+
+def within(piece: Piece, region: tuple[Place, ...]) -> Piece:
+    """The piece at the positions at which its one view shows an element of a region.
+
+    Where it has several, or an index is neither a position nor a dim with a lag, all positions.
+    """
+    if len(piece.views) != 1:
+        return piece
+    ranges = {r.dim: r for r in piece.over}
+    for index, place in zip(piece.views[0].indices, region, strict=True):
+        dim, lag = (None, 0) if index is None else shifted(index)
+        if dim in ranges:
+            r, (first, end) = ranges[dim], bounds_of(place)
+            own = Range(r.dim, max(r.start, first - lag), min(r.stop, end - lag))
+            ranges[r.dim] = own if own.start < own.stop else r
+    return replace(piece, over=tuple(ranges[r.dim] for r in piece.over))
 
 
 def shifted(index: Expr) -> tuple[Dim | None, int]:

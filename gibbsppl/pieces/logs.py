@@ -32,13 +32,12 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.functions import (
     AtMost,
     Below,
-    Expit,
-    LogGammaP,
     Softplus,
     Where,
     complement_of,
     log_of,
 )
+from gibbsppl.algebra.masses import log_of_difference
 from gibbsppl.algebra.polynomials import (
     MOST_KEPT,
     cancelled,
@@ -123,9 +122,8 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     is_small = expanded_size(of) <= MOST_TERMS
     if of.is_Add and is_small and any(mentions(p, targets) for p in _divisors(of)):
         of = _quotient(of)
-    if (ends := _ends_of_difference(of)) is not None:
-        upper, lower = ends
-        return LogGammaP(sp.S.One, upper - lower) - Softplus(-upper) - Softplus(lower)
+    if (found := log_of_difference(of)) is not None:
+        return found
     if of.is_Add:
         of = _common_out(of) if (one := _one_minus(of)) is None else one
     if of.is_Add and is_small and _is_worth_it(of, product := _as_product(of), targets):
@@ -277,21 +275,6 @@ def _one_minus(of: Expr) -> Expr | None:
         other = Below if isinstance(rest, AtMost) else AtMost
         return other(*reversed(rest.args))
     return complement_of(rest)
-
-
-def _ends_of_difference(of: Expr) -> tuple[Expr, Expr] | None:
-    """The two arguments of ``expit(a) - expit(b)``.
-
-    The difference is ``expit(a) expit(-b) (1 - exp(b - a))``, which has its digits in both tails;
-    and the last factor is constant if a and b are moved by the same amount.
-    """
-    if not of.is_Add or len(of.args) != 2:
-        return None
-    upper, lower = sorted(of.args, key=lambda a: a.could_extract_minus_sign())
-    ends = (upper, -lower)
-    if not all(isinstance(e, Expit) for e in ends):
-        return None
-    return ends[0].args[0], ends[1].args[0]
 
 
 def _inverse(expr: InverseEntry, targets: Collection[str]) -> Expr:

@@ -14,14 +14,17 @@ for the 44 arms of `blocker`.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.code.trials import Trial
 from gibbsppl.derive.quadratic import quadratic_of
+from gibbsppl.derive.second_order import is_interval
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.planning.alternatives import LEAST_GAIN, is_quick
@@ -35,55 +38,67 @@ from gibbsppl.schedule.choices import SEED, Candidate, Choice, asking
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
 
+# The names of rules that are made, or left out, together.
+Rules = tuple[str, ...]
 
-def replaceable(schedule: Schedule, asked: Mapping[str, bool], graph: Graph) -> Iterator[str]:
+
+def replaceable(schedule: Schedule, asked: Mapping[str, bool], graph: Graph) -> Iterator[Rules]:
     """Yield the rules of a schedule without which all that their terms hold may be proposed.
 
-    Or, of terms with kinks, drawn. Rules that are ``asked`` for stay. ``graph`` is that of the
-    model.
+    Or, of terms with kinks, drawn. First each alone, then those that hold the same variables.
+    Rules that are ``asked`` for stay. ``graph`` is that of the model.
     """
-    rules = dict.fromkeys(r.rule.name for r in schedule.rewrites)
-    for rule in rules:
-        held = held_by(schedule, rule, graph)
+    found = dict[str, set[str]]()
+    for rule in dict.fromkeys(r.rule.name for r in schedule.rewrites):
+        held = held_by(schedule, (rule,), graph)
         latent = [s for s in graph.latent if s.target.array.name in held]
-        are_real = [s.support in (REAL, VECTOR) for s in latent]
-        enough = any if is_bent(schedule, rule) else all
-        if not asked.get(rule) and held and enough(are_real):
-            yield rule
+        enough = any if is_bent(schedule, (rule,)) else all
+        if not asked.get(rule) and held and enough(map(_may_be_proposed, latent)):
+            found[rule] = held
+    yield from ((rule,) for rule in found)
+    tied = nx.Graph((a, b) for a, b in combinations(found, 2) if found[a] & found[b])
+    for group in nx.connected_components(tied):
+        yield tuple(rule for rule in found if rule in group)
 
 
-def is_bent(schedule: Schedule, rule: str) -> bool:
-    """Whether a term of a rule has kinks: what it holds cannot be proposed."""
-    return any(r.rule.name == rule and has_kinks(r.term, r.before.drawn) for r in schedule.rewrites)
+def _may_be_proposed(statement: Statement) -> bool:
+    """Whether a variable is any number, or in an interval with other ends than 0."""
+    return statement.support in (REAL, VECTOR) or is_interval(statement.support)
 
 
-def is_proposed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) -> bool:
-    """Whether a schedule without a rule proposes all that the terms of this rule hold at once.
+def is_bent(schedule: Schedule, rules: Rules) -> bool:
+    """Whether a term of some rules has kinks: what it holds cannot be proposed."""
+    own = (r for r in schedule.rewrites if r.rule.name in rules)
+    return any(has_kinks(r.term, r.before.drawn) for r in own)
+
+
+def is_proposed(without: Schedule, schedule: Schedule, rules: Rules, graph: Graph) -> bool:
+    """Whether a schedule without some rules proposes all that their terms hold at once.
 
     Of terms with kinks, whether it draws all of it.
     """
     if len(without.fallbacks) > len(schedule.fallbacks):
         return False
-    held = held_by(schedule, rule, graph)
-    if is_bent(schedule, rule):
+    held = held_by(schedule, rules, graph)
+    if is_bent(schedule, rules):
         own = (s for s in without.steps if s.name not in without.interwoven and not s.is_move)
         return held <= {v for s in own for v in s.variables}
     return bool(held) and any(held <= {*s.variables} for s in without.proposed if not s.last)
 
 
-def is_partial(schedule: Schedule, rule: str, graph: Graph) -> bool:
-    """Whether with a rule some of what its terms hold is drawn or moved alone by its density."""
+def is_partial(schedule: Schedule, rules: Rules, graph: Graph) -> bool:
+    """Whether with some rules a part of what their terms hold is drawn alone by its density."""
     own = (s for s in schedule.steps if s.name not in schedule.interwoven)
     alone = {v for s in own if isinstance(s, DensityDraw) for v in s.variables}
-    return bool(alone & held_by(schedule, rule, graph))
+    return bool(alone & held_by(schedule, rules, graph))
 
 
 def addable(
     schedule: Schedule, asked: Mapping[str, bool], graph: Graph, data: Values
-) -> Iterator[str]:
-    """Yield the rules by which all that their terms hold may be drawn without log densities.
+) -> Iterator[Rules]:
+    """Yield the rules, each alone, by which all that its terms hold needs no log density.
 
-    Each is now drawn exactly, or moved, by its log density. Rules that are ``asked`` for, or
+    All of it is now drawn exactly, or moved, by its log density. Rules that are ``asked`` for, or
     forbidden, are left.
     """
     evaluated = _evaluated(schedule)
@@ -93,12 +108,12 @@ def addable(
         terms[name] = terms.get(name, set[str]()) | (held_by_term(rewrite) & {*graph.drawn})
     for rule, held in terms.items():
         if rule not in asked and held and held <= evaluated:
-            yield rule
+            yield (rule,)
 
 
-def is_closed(without: Schedule, schedule: Schedule, rule: str, graph: Graph) -> bool:
-    """Whether a schedule with a rule evaluates no log density for what its terms hold."""
-    held = held_by(schedule, rule, graph)
+def is_closed(without: Schedule, schedule: Schedule, rules: Rules, graph: Graph) -> bool:
+    """Whether a schedule with some rules evaluates no log density for what their terms hold."""
+    held = held_by(schedule, rules, graph)
     has_draws = len(schedule.fallbacks) <= len(without.fallbacks)
     return has_draws and bool(held) and not _evaluated(schedule) & held
 
@@ -112,30 +127,34 @@ def _evaluated(schedule: Schedule) -> set[str]:
 def with_or_without(
     augmented: Trial,
     plain: Trial,
-    rule: str,
+    rules: Rules,
     settings: Mapping[str, Any],
     start: Callable[[Trial], Sequence[Values]],
 ) -> tuple[Choice | None, bool]:
-    """The choice between two schedules, with a rule and without it, and whether it is the rule.
+    """The choice between two schedules, with rules and without them, and whether it is the rules.
 
-    ``start`` makes states of the one without it. Where theory is silent it is not, but for terms
+    ``start`` makes states of the one without. Where theory is silent it is not, but for terms
     with kinks, of which nothing is proposed, and no choice is told.
     """
-    held = held_by(augmented.schedule, rule, plain.schedule.graph)
-    real = {s.target.array.name for s in plain.schedule.graph.latent if s.support in (REAL, VECTOR)}
-    names = tuple(n for n in plain.schedule.graph.drawn if n in held & real)
-    shares = _shares(augmented, plain, names, start) if is_quick(plain.schedule.graph) else None
+    graph = plain.schedule.graph
+    held = held_by(augmented.schedule, rules, graph)
+    real = {s.target.array.name for s in graph.latent if s.support in (REAL, VECTOR)}
+    real |= {v for s in plain.schedule.proposed for v in s.variables}
+    names = tuple(n for n in graph.drawn if n in held & real)
+    shares = _shares(augmented, plain, names, start) if is_quick(graph) else None
     if shares is None:  # (draws one by one may be as slow as columns are alike)
-        return None, is_bent(augmented.schedule, rule)
-    known_as = next(r.rule.known_as for r in augmented.schedule.rewrites if r.rule.name == rule)
+        return None, is_bent(augmented.schedule, rules)
+    own = [r.rule for r in augmented.schedule.rewrites if r.rule.name in rules]
+    known_as = " and ".join(dict.fromkeys(r.known_as for r in own if r.known_as))
+    told = " and ".join(f'"{rule}"' for rule in rules)
     by_rule, by_density = (
         Candidate(
-            what, asking(settings, "rewrites", {rule: wanted}), trial.operations, share,
-            of_model=True, known_as=known_as if wanted else "",
+            what, asking(settings, "rewrites", asked), trial.operations, share,
+            of_model=True, known_as=other_words,
         )
-        for what, wanted, trial, share in (
-            (f'with "{rule}"', True, augmented, shares[0]),
-            (f'without "{rule}"', False, plain, shares[1]),
+        for what, asked, trial, share, other_words in (
+            (f"with {told}", dict.fromkeys(rules, True), augmented, shares[0], known_as),
+            (f"without {told}", dict.fromkeys(rules, False), plain, shares[1], ""),
         )
     )
     stays = by_rule.by_theory > LEAST_GAIN * by_density.by_theory
@@ -189,11 +208,11 @@ def _with_auxiliary(trial: Trial, states: Sequence[Values]) -> Sequence[Values]:
     return found
 
 
-def held_by(schedule: Schedule, rule: str, graph: Graph) -> set[str]:
-    """The latent variables of a model that the terms of a rule hold."""
+def held_by(schedule: Schedule, rules: Rules, graph: Graph) -> set[str]:
+    """The latent variables of a model that the terms of some rules hold."""
     found, whole = set[str](), {p.name: p.of for p in schedule.parts}
     for rewrite in schedule.rewrites:
-        if rewrite.rule.name == rule:
+        if rewrite.rule.name in rules:
             found |= {whole.get(n, n) for n in held_by_term(rewrite)}
     return found & {s.target.array.name for s in graph.latent}
 

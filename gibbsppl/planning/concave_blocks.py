@@ -20,7 +20,7 @@ from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.derive.second_order import SecondOrder, Term, is_interval, second_order
+from gibbsppl.derive.second_order import SecondOrder, Term, are_bounds, is_interval, second_order
 from gibbsppl.kernels.concave_block import ConcaveBlock
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.blocks import Blocks
@@ -67,7 +67,7 @@ class Objective(Generic[Made]):
 
 def concave_blocks(objective: Objective[Made], members: Iterable[Member]) -> tuple[Made, ...]:
     """The blocks of members; those that are in none are not mentioned."""
-    able = [m for m in members if _is_able(m, objective.asked)]
+    able = [m for m in members if _is_able(objective, m)]
     if not objective.asked.joined:
         return ()
     found: dict[str, Made] = {}
@@ -84,20 +84,30 @@ def is_searched_for(conditional: object) -> bool:
     return isinstance(conditional, LogConcave) and conditional.change is None
 
 
-def _is_able(member: Member, asked: Blocks) -> bool:
+def _is_able(objective: Objective[Any], member: Member) -> bool:
     """Whether the log density of a member may be concave, without bounds.
 
-    Intervals of numbers are constraints, and within these only what is asked for is proposed.
+    Ends of intervals are constraints, as are those that it sets for others, and within these only
+    what is asked for is proposed.
     """
-    if not asked.elements.isdisjoint(member.variables):
+    asked, names = objective.asked, member.variables
+    if not asked.elements.isdisjoint(names):
         return False
-    found, is_within = member.conditional, any(is_interval(s.support) for s in member.statements)
-    if is_within and not any(group.issuperset(member.variables) for group in asked.proposed):
+    is_within = is_bounded(objective.graph, member)
+    if is_within and not any(group.issuperset(names) for group in asked.proposed):
         return False
+    found = member.conditional
     if isinstance(found, Conditional):
         anywhere = found.statement.support in (REAL, VECTOR) and not found.truncated
-        return (anywhere or is_within) and not found.limits
+        return (anywhere and not found.limits) or is_within
     return isinstance(found, Quadratic) or is_searched_for(found)
+
+
+def is_bounded(graph: Graph, member: Member) -> bool:
+    """Whether a member is in an interval, or its values are ends of others."""
+    return are_bounds(graph, member.variables) or any(
+        is_interval(s.support) for s in member.statements
+    )
 
 
 def ties(objective: Objective[Made], members: Sequence[Member]) -> nx.Graph:

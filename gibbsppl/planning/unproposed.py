@@ -18,7 +18,13 @@ from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.graph import Statement
 from gibbsppl.model.graph_views import short_notation
 from gibbsppl.pieces.dependence import count_of
-from gibbsppl.planning.concave_blocks import Member, Objective, is_searched_for, ties
+from gibbsppl.planning.concave_blocks import (
+    Member,
+    Objective,
+    is_bounded,
+    is_searched_for,
+    ties,
+)
 from gibbsppl.schedule.precisions import TooLarge
 
 
@@ -31,7 +37,8 @@ def why_not_proposed(
         absent = [s for s in objective.graph.latent if s.target.array.name in missing]
         away = f"{', '.join(missing)} is drawn in another way, or at another time in the sweep"
         return next(filter(None, map(_not_real, absent)), away)
-    for reason in (*map(_bound, own), _untied(objective, own)):
+    bounds = (_bound(objective, m) for m in own)
+    for reason in (*bounds, _untied(objective, own)):
         if reason:
             return reason
     statements = [s for m in own for s in m.statements]
@@ -47,22 +54,22 @@ def why_not_proposed(
     return f"they are drawn jointly with {', '.join(others)}: name all of these"
 
 
-def _bound(member: Member) -> str:
+def _bound(objective: Objective[ModalMove], member: Member) -> str:
     """The bounds of a variable, or other values than real ones, in words; else nothing."""
     found, name = member.conditional, ", ".join(member.variables)
     for s in member.statements:
         is_searched = s.support == POSITIVE and is_searched_for(found)
-        is_inside = is_searched or is_interval(s.support)
-        if not is_inside and (reason := _not_real(s)):
+        if not is_searched and (reason := _not_real(s)):
             return reason
-    if isinstance(found, Conditional) and found.limits:
+    is_within = is_bounded(objective.graph, member)
+    if isinstance(found, Conditional) and found.limits and not is_within:
         return f"{name} has bounds that others set ({found.limits[0]})"
     return ""
 
 
 def _not_real(statement: Statement) -> str:
-    """The values of a variable, in words, if these are not all real numbers; else nothing."""
-    if statement.support in (REAL, VECTOR):
+    """The values of a variable, in words, if these are no interval of numbers; else nothing."""
+    if statement.support in (REAL, VECTOR) or is_interval(statement.support):
         return ""
     return f"{statement.target.array} is not on the whole real line, but in {statement.support}"
 
