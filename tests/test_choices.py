@@ -7,10 +7,19 @@ import gibbsppl as gp
 from gibbsppl.code.trials import Trial
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.derive.quadratic import quadratic_of
-from gibbsppl.planning import augmentation, information, mixing, normal_blocks, proposing
+from gibbsppl.planning import (
+    augmentation,
+    information,
+    large_blocks,
+    mixing,
+    normal_blocks,
+    proposing,
+)
 from gibbsppl.planning.alternatives import LEAST_GAIN
 from gibbsppl.planning.information import rate_of_scales
-from gibbsppl.planning.mixing import normal_block, rate_of, rate_of_sweep, share_of
+from gibbsppl.planning.large_blocks import rate_of_many
+from gibbsppl.planning.mixing import rate_of, rate_of_sweep, share_of
+from gibbsppl.planning.normal_blocks import normal_block, sparse_block
 from models import eight_schools, rats
 from models.bugs import CASES
 
@@ -183,9 +192,53 @@ def test_the_rate_is_that_of_the_sweeps_that_are_made(made, names, how):
 
 
 def test_an_interwoven_direction_left_out_is_seen(monkeypatch):
-    monkeypatch.setattr(mixing, "_moved_along", lambda *_: [])
+    monkeypatch.setattr(mixing, "moved_along", lambda *_: [])
     with pytest.raises(AssertionError):
         test_the_rate_is_that_of_the_sweeps_that_are_made(*BY_SWEEPS[1])
+
+
+# Of exact draws, all at once, one by one, along directions of their own.
+OF_MANY = [
+    *BY_SWEEPS,
+    (groups, ("mu", "theta"), {}),
+    (lagged, ("x", "z", "level"), {"rewrites": {"unseen": False}, "interweave": False}),
+]
+
+
+@pytest.mark.parametrize(("made", "names", "how"), OF_MANY)
+@pytest.mark.parametrize("apart", [True, False])
+def test_the_rate_of_many_is_that_of_few(made, names, how, apart):
+    """By the power method on a sparse matrix, as by all powers of a dense one."""
+    ways = dict.fromkeys(names, "alone") | ({"x": "elements"} if "x" in names else {})
+    sampler = made(**({"blocks": ways} if apart else {}), **how)
+    graph, quadratic = block_of(sampler, names)
+    values = values_of(sampler)
+    of = sampler.schedule, graph
+    few = rate_of_sweep(*of, normal_block(graph, quadratic, values), values)
+    many = rate_of_many(*of, sparse_block(graph, quadratic, values), values)
+
+    assert many == pytest.approx(few, rel=0.02, abs=1e-9)
+
+
+def test_a_rate_of_many_without_a_draw_is_seen(monkeypatch):
+    monkeypatch.setattr(large_blocks, "moved_along", lambda *_: [])
+    with pytest.raises(AssertionError):
+        test_the_rate_of_many_is_that_of_few(*BY_SWEEPS[1], apart=True)
+
+
+@pytest.mark.parametrize(("noise", "way"), [(0.5, "one after the other"), (30.0, "jointly")])
+def test_many_groups_are_joined_with_their_location_where_that_pays(noise, way):
+    """More than theory has a matrix for: of a group that the data know well, and hardly."""
+    rng = np.random.default_rng(5)
+    with gp.Model(name="many", coords={"j": 500}) as model:
+        mu = gp.Normal("mu", 0, tau=1e-4)
+        theta = gp.Normal("theta", mu, tau=1, dims="j")
+        y = rng.standard_normal(500) * np.hypot(1, noise)
+        gp.Normal("y", theta, sigma=noise, dims="j", observed=y)
+    found = choice_of(gp.compile(model, interweave=False), "mu")
+
+    assert found.made.what == way
+    assert 0 < min(found.made.share, found.others[0].share) < 1
 
 
 def test_what_a_scale_misses_is_what_its_group_leaves_open():

@@ -366,8 +366,8 @@ def test_moves_of_what_is_all_normal_leave_nothing():
     root = rng.standard_normal((6, 6))
     precision = root @ root.T + np.eye(6)
     x = rng.standard_normal(6)
-    part = NormalBlock({"x": np.arange(6)}, precision, np.zeros(6))
-    block = NormalBlock({"x": np.arange(6)}, precision, -precision @ x)  # (its slope there)
+    part = NormalBlock({"x": np.arange(6)}, np.zeros(6), precision)
+    block = NormalBlock({"x": np.arange(6)}, -precision @ x, precision)  # (its slope there)
     angles = angles_of(np.random.default_rng(SEED), lambda z: np.zeros(len(z)), MOVES)
     found = turned(block, part, x).matrix @ precision
     taken = ((1 - np.cos(angles)) ** 2 + np.sin(angles) ** 2).reshape(-1) / 2

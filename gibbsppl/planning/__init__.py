@@ -18,7 +18,8 @@
 - `recentred`: proposals along which a group moves, or a non-centred update
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
-  (of `normal_blocks`, and of scales by missing `information`; terms with `kinks` by their slopes)
+  (of `normal_blocks`, by sparse matrices of `large_blocks`, and of scales by missing
+  `information`; terms with `kinks` by their slopes)
 - `marginal_moves`: of what has no closed form, with a number that they see integrated out
 - `rules` where theory is silent: one table, with what was measured
 - the `order` of the steps, and units of random and symmetric scans

@@ -21,12 +21,13 @@ from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.pieces.dependence import count_of, size_of_array
+from gibbsppl.pieces.dependence import size_of_array
 from gibbsppl.planning.control import Control
 from gibbsppl.planning.information import block_of_group, rate_of_scale, rate_of_scales
 from gibbsppl.planning.interweaving import free_by_interweaving
-from gibbsppl.planning.mixing import rate_of_sweep, share_of
-from gibbsppl.planning.normal_blocks import LARGEST, normal_block
+from gibbsppl.planning.large_blocks import order_of, shares_of_sweeps
+from gibbsppl.planning.mixing import share_of
+from gibbsppl.planning.normal_blocks import LARGEST
 from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import Rewritten
@@ -40,7 +41,8 @@ States = Sequence[Values]
 Start = Callable[[Trial], States]
 Remade = Callable[[bool | tuple[str, ...]], Rewritten]
 LEAST_SHARE, LEAST_GAIN = RULES["least share"].value, RULES["least gain"].value
-FEW, SLOWEST = RULES["most elements"].value, RULES["slowest"].value
+FEW, MANY = RULES["most elements"].value, RULES["most of many"].value
+SLOWEST = RULES["slowest"].value
 # A state is made by sweeps of the program in NumPy, of factors of so many positions at most: these
 # take a millisecond each.
 MOST_POSITIONS = 20_000
@@ -233,7 +235,12 @@ def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
 
 def is_quick(graph: Graph) -> bool:
     """Whether sweeps of a program in NumPy take a short time."""
-    return sum(prod(map(len, f.over)) for f in graph.factors) <= MOST_POSITIONS
+    return _positions(graph) <= MOST_POSITIONS
+
+
+def _positions(graph: Graph) -> int:
+    """The number of positions of all factors."""
+    return sum(prod(map(len, f.over)) for f in graph.factors)
 
 
 def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[Option]:
@@ -271,9 +278,9 @@ def _joint(now: Planned, settings: Mapping[str, Any], small: bool) -> Iterator[O
                 names,
                 now.model,
                 replace(now.control, blocks=changed),
-                partial(_shares, graph, block),
+                partial(shares_of_sweeps, graph, block),
                 partial(_limit, now.schedule, graph, block),
-                small and _order(graph, block) <= (LARGEST if len(own) > 1 else FEW),
+                _is_told(graph, block, LARGEST if len(own) > 1 else FEW, small=small),
             )
             yield from (apart, *_once_each(apart, settings))
 
@@ -301,9 +308,9 @@ def _left_apart(now: Planned, settings: Mapping[str, Any], small: bool) -> Itera
             names,
             now.model,
             replace(now.control, blocks=together),
-            partial(_shares, graphs[0], block),
+            partial(shares_of_sweeps, graphs[0], block),
             partial(_limit, now.schedule, graphs[0], block),
-            small and _order(graphs[0], block) <= FEW,
+            _is_told(graphs[0], block, FEW, small=small),
         )
         alone = replace(now.control, blocks=replace(blocks, alone=blocks.alone | {*names}))
         yield from (jointly, *_once_each(replace(jointly, other=apart, control=alone), settings))
@@ -370,18 +377,11 @@ def _is_asked(names: Collection[str], control: Control) -> bool:
     return bool(control.blocks.named.union(control.kernels) & {*names})
 
 
-def _order(graph: Graph, block: Quadratic) -> int:
-    return sum(count_of(graph, s) for s in block.statements)
-
-
-def _shares(
-    graph: Graph, block: Quadratic, own: Schedule, other: Schedule, values: Values
-) -> tuple[float, ...]:
-    """The effective draws of sweeps over a block; NaN if it is too large."""
-    found = normal_block(graph, block, values)
-    if found is None:
-        return nan, nan
-    return tuple(share_of(rate_of_sweep(s, graph, found, values)) for s in (own, other))
+def _is_told(graph: Graph, block: Quadratic, most: float, *, small: bool) -> bool:
+    """Whether theory is asked of a block: of few elements, or of many of which few are tied."""
+    order = order_of(graph, block)
+    are_many = len(block.arrays) > 1 and LARGEST < order <= MANY
+    return (small and order <= most) or (are_many and _positions(graph) <= 10 * MANY)
 
 
 def _limit(schedule: Schedule, graph: Graph, block: Quadratic, states: States) -> float:

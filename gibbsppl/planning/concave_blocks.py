@@ -87,27 +87,27 @@ def is_searched_for(conditional: object) -> bool:
 def _is_able(objective: Objective[Any], member: Member) -> bool:
     """Whether the log density of a member may be concave, without bounds.
 
-    Ends of intervals are constraints, as are those that it sets for others, and within these only
+    Ends of intervals are constraints, as are those that it and others set, and within these only
     what is asked for is proposed.
     """
     asked, names = objective.asked, member.variables
     if not asked.elements.isdisjoint(names):
         return False
-    is_within = is_bounded(objective.graph, member)
+    is_within = _is_bounded(objective.graph, member)
     if is_within and not any(group.issuperset(names) for group in asked.proposed):
         return False
     found = member.conditional
     if isinstance(found, Conditional):
-        anywhere = found.statement.support in (REAL, VECTOR) and not found.truncated
-        return (anywhere and not found.limits) or is_within
+        return is_within or (found.statement.support in (REAL, VECTOR) and not found.truncated)
     return isinstance(found, Quadratic) or is_searched_for(found)
 
 
-def is_bounded(graph: Graph, member: Member) -> bool:
-    """Whether a member is in an interval, or its values are ends of others."""
-    return are_bounds(graph, member.variables) or any(
-        is_interval(s.support) for s in member.statements
-    )
+def _is_bounded(graph: Graph, member: Member) -> bool:
+    """Whether a member is in an interval, or its values and those of others are ends."""
+    found = member.conditional
+    has_limits = isinstance(found, Conditional) and bool(found.limits)
+    is_inside = any(is_interval(s.support) for s in member.statements)
+    return has_limits or is_inside or are_bounds(graph, member.variables)
 
 
 def ties(objective: Objective[Made], members: Sequence[Member]) -> nx.Graph:

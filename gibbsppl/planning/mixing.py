@@ -23,7 +23,7 @@ from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
-from gibbsppl.planning.normal_blocks import NormalBlock, normal_block
+from gibbsppl.planning.normal_blocks import NormalBlock, Numbered, normal_block
 from gibbsppl.planning.rules import RULES
 from gibbsppl.planning.turning import Turned, turned
 from gibbsppl.rewrites.stages import NonCentred
@@ -167,7 +167,7 @@ def moves_of(
     for step, own in zip(schedule.steps, schedule.graphs, strict=True):
         interwoven = schedule.interwoven.get(step.name)
         if interwoven is not None:
-            found += _moved_along(interwoven, block, values)
+            found += moved_along(interwoven, block, values)
         elif own is graph and set(step.variables) & set(block.numbers):
             if step.reference is not None and step.of_reference is not None:
                 found += _turned(step.reference, step.of_reference, own, block, values)
@@ -201,10 +201,19 @@ def _turned(
 
 def _drawn(step: Step, graph: Graph, block: NormalBlock) -> Drawn:
     """The directions of the draws of a step, of all its elements at once or one by one."""
+    return Drawn(np.eye(len(block.precision))[:, rows_of(step, graph, block)], is_in_turn(step))
+
+
+def rows_of(step: Step, graph: Graph, block: Numbered) -> Ints:
+    """The rows of the elements that a step draws."""
     inside = [s for s in step.statements if s.target.array.name in block.numbers]
-    rows = np.concatenate([block.of(s, graph) for s in inside])
-    in_turn = isinstance(step, Single) and step.is_by_element
-    return Drawn(np.eye(len(block.precision))[:, rows], in_turn)
+    found: Ints = np.concatenate([block.of(s, graph) for s in inside])
+    return found
+
+
+def is_in_turn(step: Step) -> bool:
+    """Whether a step draws its elements one by one."""
+    return isinstance(step, Single) and step.is_by_element
 
 
 def accepted_share(step: Step, values: Values) -> float | None:
@@ -229,7 +238,7 @@ def _proposed(step: Step, graph: Graph, block: NormalBlock, share: float) -> Dra
     return Drawn(columns, share=share)
 
 
-def _moved_along(interwoven: NonCentred, block: NormalBlock, values: Values) -> list[Drawn]:
+def moved_along(interwoven: NonCentred, block: Numbered, values: Values) -> list[Drawn]:
     """The directions of a non-centred update of locations in a block; none of scales."""
     if interwoven.what == "scale" or not {*interwoven.variables} <= set(block.numbers):
         return []

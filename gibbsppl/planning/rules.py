@@ -100,5 +100,13 @@ _ROWS = (
         "and seasons of 108 quarters a sweep took 2.9 times the operations that it took with each "
         "series at once.",
     ),
+    ChoiceRule(
+        "most of many", 50_000,
+        "of so many variables, few of which are tied, theory is asked if there are more than a "
+        "matrix for it has, and factors of at most ten times as many positions",
+        "Of 5,000 rats with 20 weights each, and of 10,000 groups with a location, a joint draw "
+        "took 2.9 and 3.2 times the operations, and had 1.00 times the effective draws of the "
+        "slowest precision.",
+    ),
 )  # fmt: skip
 RULES = {rule.name: rule for rule in _ROWS}

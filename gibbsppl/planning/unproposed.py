@@ -1,8 +1,8 @@
 """Reasons for which variables cannot be proposed together.
 
 Comes in: the members of blocks that there may be, and names of variables that are asked to be
-proposed at once. Goes out: the first reason against that, in words: which variable has bounds, or
-no values of the real line; which term is not concave; how large the matrix would be.
+proposed at once. Goes out: the first reason against that, in words: which variable is in no
+interval of numbers; which term is not concave; how large the matrix would be.
 """
 
 from __future__ import annotations
@@ -12,19 +12,12 @@ from collections.abc import Sequence
 import networkx as nx
 
 from gibbsppl.algebra.supports import POSITIVE, REAL, VECTOR
-from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.second_order import is_interval, obstacle_to_second_order, second_order
 from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.graph import Statement
 from gibbsppl.model.graph_views import short_notation
 from gibbsppl.pieces.dependence import count_of
-from gibbsppl.planning.concave_blocks import (
-    Member,
-    Objective,
-    is_bounded,
-    is_searched_for,
-    ties,
-)
+from gibbsppl.planning.concave_blocks import Member, Objective, is_searched_for, ties
 from gibbsppl.schedule.precisions import TooLarge
 
 
@@ -37,8 +30,7 @@ def why_not_proposed(
         absent = [s for s in objective.graph.latent if s.target.array.name in missing]
         away = f"{', '.join(missing)} is drawn in another way, or at another time in the sweep"
         return next(filter(None, map(_not_real, absent)), away)
-    bounds = (_bound(objective, m) for m in own)
-    for reason in (*bounds, _untied(objective, own)):
+    for reason in (*map(_bound, own), _untied(objective, own)):
         if reason:
             return reason
     statements = [s for m in own for s in m.statements]
@@ -54,16 +46,12 @@ def why_not_proposed(
     return f"they are drawn jointly with {', '.join(others)}: name all of these"
 
 
-def _bound(objective: Objective[ModalMove], member: Member) -> str:
-    """The bounds of a variable, or other values than real ones, in words; else nothing."""
-    found, name = member.conditional, ", ".join(member.variables)
+def _bound(member: Member) -> str:
+    """Other values than real ones, in words; else nothing."""
     for s in member.statements:
-        is_searched = s.support == POSITIVE and is_searched_for(found)
+        is_searched = s.support == POSITIVE and is_searched_for(member.conditional)
         if not is_searched and (reason := _not_real(s)):
             return reason
-    is_within = is_bounded(objective.graph, member)
-    if isinstance(found, Conditional) and found.limits and not is_within:
-        return f"{name} has bounds that others set ({found.limits[0]})"
     return ""
 
 
