@@ -57,8 +57,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     may give one: ``rewrites={"Polya-Gamma": True}`` applies a rule wherever it fits, ``False``
     forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``
     integrates ``theta`` out and draws the labels that depend on it one after the other, or if none
-    do, other variables, and then ``theta``; a number that moves without a closed form see is
-    integrated out of them by itself where sweeps stay cheap (``rewrites={"marginal moves": False}``
+    do, other variables, and then ``theta``; a variable that moves without a closed form see is
+    integrated out of them by itself where that pays (``rewrites={"marginal moves": False}``
     forbids it);
     ``approximate=True`` draws all labels at once, each given all previous labels, its own among
     them: near to the posterior, not it (docs/lda.md).

@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy import stats
 
 import gibbsppl as gp
+from gibbsppl.algebra.supports import Support
 from gibbsppl.errors import CompileError
-from gibbsppl.output.diagnostics import mcse_mean
-from gibbsppl.planning import marginal_moves
+from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
+from gibbsppl.planning import marginal_gain, marginal_moves
+from gibbsppl.planning.marginal_gain import coordinates
+from gibbsppl.rewrites import marginal_draws
+from gibbsppl.rewrites.integrals import integrated as without_arrays
 
 AGES = np.linspace(1.0, 12.0, 12)
 LENGTHS = 2.6 - 0.9 * 0.8**AGES + np.random.default_rng(1).normal(0, 0.1, AGES.size)
@@ -89,6 +94,7 @@ def test_the_next_number_is_integrated_out_where_one_would_lose_digits(monkeypat
 
 def test_a_sweep_that_is_much_dearer_is_made_if_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(marginal_moves, "MOST", 1.0)
+    monkeypatch.setattr(marginal_moves, "shares_of_moves", lambda *_: None)
 
     assert integrated(gp.compile(pumps())) == []
     assert integrated(gp.compile(pumps(), rewrites={"marginal moves": True})) == ["beta"]
@@ -152,3 +158,104 @@ def test_what_a_recursion_leaves_is_kept_when_its_start_is_integrated_out():
 
     assert integrated(sampler) == ["first"]
     assert sampler.verify().proved
+
+
+# ---- what theory tells of it -------------------------------------------------------------------
+
+COUNTS = np.random.default_rng(0).negative_binomial(5, 0.3, size=60)
+
+
+def sizes():
+    """The size of counts whose probability is known as well as it is."""
+    with gp.Model(coords={"i": COUNTS.size}) as m:
+        r, p = gp.Gamma("r", 1, rate=0.1), gp.Beta("p", 1, 1)
+        gp.NegativeBinomial("y", r, p, dims="i", observed=COUNTS)
+    return m
+
+
+def hazards():
+    """Increments of a hazard, and a coefficient of the risk: an array is integrated out."""
+    rng = np.random.default_rng(3)
+    with gp.Model(coords={"i": 40, "t": 6}) as m:
+        z = gp.Data("z", 2 + rng.standard_normal(40), dims="i")
+        slope = gp.Normal("slope", 0, tau=0.1)
+        rate = gp.Gamma("rate", 0.5, rate=1, dims="t")
+        deaths = rng.poisson(0.2, size=(40, 6))
+        gp.Poisson("y", gp.exp(slope * z) * rate, dims=("i", "t"), observed=deaths)
+    return m
+
+
+@pytest.mark.parametrize(("model", "name"), [(sizes, "p"), (hazards, "rate")])
+def test_what_moves_gain_is_told_by_theory(model, name):
+    sampler = gp.compile(model())
+    (choice,) = (c for c in sampler.schedule.choices if name in c.variables)
+
+    assert integrated(sampler) == [name]
+    assert choice.made.share > choice.others[0].share > 0
+    assert sampler.verify().passed
+
+
+def test_the_share_told_is_that_of_the_draws():
+    """Of the size, the probability being drawn given it: within a factor of two."""
+    (choice,) = (c for c in gp.compile(sizes()).schedule.choices if "p" in c.variables)
+    plain = gp.compile(sizes(), rewrites=FORBIDDEN)
+    draws = plain.sample(4000, chains=4, seed=2, backend="numpy", progress=False)["r"]
+    found = float(np.asarray(ess_bulk(draws))) / draws.size
+
+    assert 0.5 < found / choice.others[0].share < 2
+
+
+def test_information_is_minus_the_second_derivative():
+    """Of the log of a precision, given a group and without it, by the formulas of both."""
+    rng, known = np.random.default_rng(4), 2.0
+    y = rng.normal(size=30) * 1.3
+    with gp.Model(coords={"j": 30}) as m:
+        sd = gp.HalfNormal("sd", sigma=2)
+        theta = gp.Normal("theta", 0, sigma=sd, dims="j")
+        gp.Normal("y", theta, tau=known, dims="j", observed=y)
+    sampler = gp.compile(m, rewrites=False, interweave=False)
+    graph = sampler.schedule.graph
+    apart, _ = without_arrays(graph, sampler.data, ("theta",))
+    graphs, own = (graph, marginal_draws._written_out(apart)), coordinates(graph, {"sd"})
+    values = {**sampler.data, "sd": np.float64(0.9), "theta": rng.normal(size=30)}
+    found = [float(marginal_gain._information(g, own, values)[0, 0]) for g in graphs]
+
+    def given(u):
+        return -30 * u - (values["theta"] ** 2).sum() * np.exp(-2 * u) / 2 - np.exp(2 * u) / 8
+
+    def without(u):
+        variance = np.exp(2 * u) + 1 / known
+        return -np.sum(np.log(variance) + y**2 / variance) / 2 - np.exp(2 * u) / 8
+
+    u, h = np.log(0.9), 1e-3
+    exact = [-(f(u + h) - 2 * f(u) + f(u - h)) / h**2 for f in (given, without)]
+    # (of both the fourth derivative times h**2/12, and rounding divided by the square of the step)
+    assert found == pytest.approx(exact, rel=1e-4)
+
+
+INTERVALS = {
+    "any number": (-np.inf, np.inf, 0.3),
+    "above": (1.0, np.inf, 1.5),
+    "below": (-np.inf, 2.0, 1.2),
+    "between": (-1.0, 3.0, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_steps_stay_between_ends_and_are_undone(name):
+    lower, upper, x = INTERVALS[name]
+    moved = marginal_gain._moved_within(Support("real", *map(sp.sympify, (lower, upper))))
+    there = [moved(x, step) for step in (-3.0, 0.0, 3.0)]
+
+    assert lower < there[0] < x < there[2] < upper
+    assert there[1] == pytest.approx(x)
+    assert [moved(t, -s) for t, s in zip(there, (-3.0, 0.0, 3.0), strict=True)] == pytest.approx(
+        [x] * 3
+    )
+
+
+def test_wrong_information_is_seen(monkeypatch):
+    true = marginal_gain.log_density
+    monkeypatch.setattr(marginal_gain, "log_density", lambda *k: 1.01 * true(*k))
+    with pytest.raises(AssertionError):
+        test_information_is_minus_the_second_derivative()

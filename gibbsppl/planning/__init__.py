@@ -20,7 +20,8 @@
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
   (of `normal_blocks`, by sparse matrices of `large_blocks`, and of scales by missing
   `information`; terms with `kinks` by their slopes)
-- `marginal_moves`: of what has no closed form, with a number that they see integrated out
+- `marginal_moves`: of what has no closed form, with a variable that they see integrated out, and
+  what is gained so (`marginal_gain`)
 - `rules` where theory is silent: one table, with what was measured
 - the `order` of the steps, and units of random and symmetric scans
 """

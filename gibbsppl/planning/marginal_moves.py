@@ -1,22 +1,23 @@
-"""Moves of what has no closed form, with a number that they see integrated out.
+"""Moves of what has no closed form, with a variable that they see integrated out.
 
 Given a level, the rate of a curve hardly moves; with the level integrated out it does, and the
 level is drawn right after. Exact draws mix no slower so (J. S. Liu, 1994, "The collapsed Gibbs
 sampler in Bayesian computations with applications to a gene regulation problem", Journal of the
-American Statistical Association 89); by how much faster, theory does not say, so that operations
-decide. What is left of a normal number is a difference of squares: where data are so far from zero
-that it would lose digits, the number is not integrated out.
+American Statistical Association 89). A number is integrated out where sweeps are then not much
+dearer; a number or an array also where theory tells that so much is gained (`marginal_gain`). What
+is left of a normal number is a difference of squares: where data are so far from zero that it would
+lose digits, it is not integrated out.
 
-Comes in: a schedule on trial, and what plans it with a number integrated out. Goes out: the plan
-whose sweeps are cheapest, of those with a number integrated out that are not much dearer, with the
-`Choice`; the same trial where there is none.
+Comes in: a schedule on trial, and what plans it with a variable integrated out. Goes out: the plan
+that gains most an operation, with the `Choice`; the same trial where none does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from functools import cache
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,15 @@ from gibbsppl.errors import CompileError
 from gibbsppl.model.density import size_of_terms
 from gibbsppl.model.evaluation import Values
 from gibbsppl.pieces.dependence import count_of
+from gibbsppl.planning.alternatives import is_quick
+from gibbsppl.planning.marginal_gain import coordinates, shares_of_moves
 from gibbsppl.planning.rules import RULES
 from gibbsppl.rewrites import LABELS, MARGINAL_MOVES, collapsible
 from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
 
-# A plan with a number integrated out, and the same with the choices that it comes with.
+# A plan with a variable integrated out, and the same with the choices that it comes with.
 Made = Callable[[str], tuple[Trial, Callable[[], Trial]]]
 # Sweeps may be so many times as dear.
 MOST = RULES["most operations"].value
@@ -43,13 +46,24 @@ LARGEST_ROUNDING, EPSILON = 1e-6, float(np.finfo(float).eps)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A plan with a number integrated out of what is moved: its operations beside those before."""
+    """A plan with a variable integrated out of what is moved: its operations beside those before.
+
+    ``shares`` are the effective draws of a sweep before and with it, where theory is asked.
+    """
 
     name: str
     moved: str
     ratio: float
     trial: Trial
     whole: Callable[[], Trial]
+    shares: tuple[float, float] | None
+
+    @property
+    def worth(self) -> float:
+        """How many times as much comes of an operation; sweeps of a rule are worth its limit."""
+        if self.shares is None:
+            return MOST / self.ratio
+        return self.shares[1] / self.shares[0] / self.ratio if self.shares[0] else inf
 
 
 def with_marginal_moves(
@@ -60,22 +74,17 @@ def with_marginal_moves(
     *,
     is_asked: bool = False,
 ) -> Trial:
-    """The plan with a number integrated out of the moves that see it, where sweeps stay cheap.
+    """The plan with a variable integrated out of the moves that see it, where that pays.
 
-    ``start`` makes the states at which digits are looked at. ``is_asked``: by the user, whatever
-    the sweeps take; an error if there is no such plan.
+    ``start`` makes the states at which digits are looked at, and theory is asked. ``is_asked``: by
+    the user, whatever the sweeps take; an error if there is no such plan.
     """
-    plans = sorted(_plans(now, made, inf if is_asked else MOST), key=lambda p: p.ratio)
-    states = start(now) if plans else ()
-    best = next((p for p in plans if _keeps_digits(p, states)), None)
+    states = cache(lambda: start(now) if is_quick(now.schedule.graph) else ())
+    found = [*_plans(now, made, inf if is_asked else MOST, states)]
+    plans = sorted(found, key=lambda p: p.worth, reverse=True)
+    best = next((p for p in plans if _keeps_digits(p, start(now))), None)
     if best is not None:
-        found = best.whole()
-        asked, forbidden = (
-            asking(settings, "rewrites", {MARGINAL_MOVES: wanted}) for wanted in (True, False)
-        )
-        one = Candidate(f"integrated out of {best.moved}", asked, found.operations)
-        other = Candidate("not integrated out", forbidden, now.operations)
-        return found.with_choices((*found.schedule.choices, Choice((best.name,), one, (other,))))
+        return _chosen(best, now, settings)
     if is_asked:
         raise CompileError(
             f"rewrites[{MARGINAL_MOVES!r}]: no number that moves without a closed form see can be "
@@ -84,21 +93,43 @@ def with_marginal_moves(
     return now
 
 
-def _plans(now: Trial, made: Made, most: float) -> Iterator[Plan]:
-    """The plans with a number integrated out that give up no draw, and are not much dearer."""
+def _chosen(best: Plan, now: Trial, settings: Mapping[str, Any]) -> Trial:
+    """A plan, with its choice."""
+    found = best.whole()
+    asked, forbidden = (
+        asking(settings, "rewrites", {MARGINAL_MOVES: wanted}) for wanted in (True, False)
+    )
+    share, of_best = best.shares or (nan, nan)
+    one = Candidate(f"integrated out of {best.moved}", asked, found.operations, of_best)
+    other = Candidate("not integrated out", forbidden, now.operations, share)
+    return found.with_choices((*found.schedule.choices, Choice((best.name,), one, (other,))))
+
+
+def _plans(
+    now: Trial, made: Made, most: float, states: Callable[[], Sequence[Values]]
+) -> Iterator[Plan]:
+    """The plans with a variable integrated out that give up no draw, and pay."""
     for name, moved in integrable(now).items():
+        is_number = count_of(now.schedule.graph, now.schedule.graph.statement(name)) == 1
+        if not is_number and not (_may_be_told(now, moved) and states()):
+            continue
         try:
             trial, whole = made(name)
         except CompileError:
             continue
-        if _keeps_updates(trial.schedule, now.schedule, name):
-            ratio = trial.operations / now.operations
-            if ratio <= most:
-                yield Plan(name, moved, ratio, trial, whole)
+        if not _keeps_updates(trial.schedule, now.schedule, name):
+            continue
+        ratio = trial.operations / now.operations
+        are_exact = len(trial.schedule.fallbacks) <= len(now.schedule.fallbacks)
+        by_rule = is_number and are_exact and ratio <= most
+        shares = None if by_rule else _shares(now, trial, moved, states())
+        plan = Plan(name, moved, ratio, trial, whole, shares)
+        if by_rule or (shares is not None and plan.worth > MOST):
+            yield plan
 
 
 def integrable(trial: Trial) -> dict[str, str]:
-    """The numbers that may be integrated out, and what is then moved without them.
+    """The variables that may be integrated out, and what is then moved without them.
 
     None in a schedule without moves, or in which something else is integrated out.
     """
@@ -106,10 +137,30 @@ def integrable(trial: Trial) -> dict[str, str]:
     moved = any(isinstance(s, DensityDraw) for s in schedule.steps)
     if not moved or any(g.marginals for g in schedule.graphs):
         return {}
-    latent = {s.target.array.name: s for s in schedule.graph.latent}
-    names = [n for n, s in latent.items() if count_of(schedule.graph, s) == 1]
+    names = [s.target.array.name for s in schedule.graph.latent if s.known == 0]
     found = collapsible(schedule.graph, trial.data, names)
     return {n: seen for n, seen in found.items() if seen != LABELS}
+
+
+def _may_be_told(trial: Trial, moved: str) -> bool:
+    """Whether theory may be asked of what is moved: few numbers, each between known ends."""
+    return bool(coordinates(trial.schedule.graph, moved.split(", ")))
+
+
+def _shares(
+    now: Trial, other: Trial, moved: str, states: Sequence[Values]
+) -> tuple[float, float] | None:
+    """The effective draws of a sweep of what is moved, given a variable and without it."""
+    names = moved.split(", ")
+    graphs = [
+        {id(t.schedule.graph_of(s)): t.schedule.graph_of(s) for s in t.schedule.steps
+         if {*s.variables} & {*names} and s.name not in t.schedule.interwoven}
+        for t in (now, other)
+    ]  # fmt: skip
+    if not all(len(own) == 1 for own in graphs):
+        return None
+    given, without = (next(iter(own.values())) for own in graphs)
+    return shares_of_moves(given, without, names, states)
 
 
 def _keeps_digits(plan: Plan, states: Sequence[Values]) -> bool:
@@ -126,12 +177,11 @@ def _keeps_digits(plan: Plan, states: Sequence[Values]) -> bool:
 
 
 def _keeps_updates(schedule: Schedule, before: Schedule, name: str) -> bool:
-    """Whether no draw is given up: exact, joint, proposed or made once more, but for a name."""
+    """Whether no draw is given up: joint, proposed or made once more, but for a name."""
     joint = [{*s.variables} for s in schedule.steps if s.is_joint]
     left = [{*s.variables} - {name} for s in before.steps if s.is_joint]
     return (
-        len(schedule.fallbacks) <= len(before.fallbacks)
-        and {*before.interwoven} <= {*schedule.interwoven}
+        {*before.interwoven} <= {*schedule.interwoven}
         and {s.name for s in before.proposed} <= {s.name for s in schedule.proposed}
         and all(len(own) < 2 or any(own <= j for j in joint) for own in left)
     )

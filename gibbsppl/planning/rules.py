@@ -71,11 +71,13 @@ _ROWS = (
     ChoiceRule(
         "most operations", 1.5,
         "with a number integrated out of moves without a closed form a sweep may take so many "
-        "times the operations",
+        "times the operations; or theory has to tell that moves of few numbers gain so many times "
+        "the effective draws an operation, with an array integrated out, too",
         "With the level of dugongs integrated out the worst number had 16 times the effective "
         "draws an operation, at 1.45 times the operations a sweep, with the rate of pumps 1.7 "
         "times, at 1.15; its precision and slope had 1.0 and 1.4 times, at 1.5 and 1.7; at 2.4 "
-        "times and above all had less.",
+        "times and above all had less. The size of counts had 9.6 times without their "
+        "probability, of which theory told 27.",
     ),
     ChoiceRule(
         "often read", 100,
