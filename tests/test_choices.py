@@ -241,6 +241,20 @@ def test_many_groups_are_joined_with_their_location_where_that_pays(noise, way):
     assert 0 < min(found.made.share, found.others[0].share) < 1
 
 
+def test_theory_is_not_asked_of_many_that_are_tied_to_all_others(monkeypatch):
+    """The products of all pairs of 450 coefficients in 30 rows are six million."""
+    monkeypatch.setattr(large_blocks, "sparse_block", None)
+    rng = np.random.default_rng(6)
+    with gp.Model(name="wide", coords={"row": 30, "column": 450}) as model:
+        x = gp.Data("x", rng.standard_normal((30, 450)), dims=("row", "column"))
+        level = gp.Normal("level", 0, tau=0.01)
+        beta = gp.Normal("beta", 0, tau=4, dims="column")
+        gp.Normal("y", level + x @ beta, tau=1, dims="row", observed=rng.standard_normal(30))
+    schedule = gp.compile(model).schedule
+
+    assert [{*s.variables} for s in schedule.steps] == [{"beta", "level"}]
+
+
 def test_what_a_scale_misses_is_what_its_group_leaves_open():
     """Complete less missing information is that of the density with the group integrated out."""
     rng, tau, known = np.random.default_rng(4), 0.8, 2.0

@@ -380,8 +380,10 @@ def _is_asked(names: Collection[str], control: Control) -> bool:
 def _is_told(graph: Graph, block: Quadratic, most: float, *, small: bool) -> bool:
     """Whether theory is asked of a block: of few elements, or of many of which few are tied."""
     order = order_of(graph, block)
-    are_many = len(block.arrays) > 1 and LARGEST < order <= MANY
-    return (small and order <= most) or (are_many and _positions(graph) <= 10 * MANY)
+    if order <= LARGEST or len(block.arrays) == 1:
+        return small and order <= most
+    cells = sum(prod(map(len, p.over)) for p in block.pieces)
+    return order <= MANY and max(cells, _positions(graph)) <= 10 * MANY
 
 
 def _limit(schedule: Schedule, graph: Graph, block: Quadratic, states: States) -> float:

@@ -14,7 +14,7 @@ that gains most an operation, with the `Choice`; the same trial where none does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf, nan
@@ -22,10 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import mentions
 from gibbsppl.code.trials import Trial
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import size_of_terms
 from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.alternatives import is_quick
 from gibbsppl.planning.marginal_gain import coordinates, shares_of_moves
@@ -111,7 +113,7 @@ def _plans(
     """The plans with a variable integrated out that give up no draw, and pay."""
     for name, moved in integrable(now).items():
         is_number = count_of(now.schedule.graph, now.schedule.graph.statement(name)) == 1
-        if not is_number and not (_may_be_told(now, moved) and states()):
+        if not is_number and not states():
             continue
         try:
             trial, whole = made(name)
@@ -122,7 +124,7 @@ def _plans(
         ratio = trial.operations / now.operations
         are_exact = len(trial.schedule.fallbacks) <= len(now.schedule.fallbacks)
         by_rule = is_number and are_exact and ratio <= most
-        shares = None if by_rule else _shares(now, trial, moved, states())
+        shares = _shares(now, trial, moved, states())
         plan = Plan(name, moved, ratio, trial, whole, shares)
         if by_rule or (shares is not None and plan.worth > MOST):
             yield plan
@@ -133,18 +135,28 @@ def integrable(trial: Trial) -> dict[str, str]:
 
     None in a schedule without moves, or in which something else is integrated out.
     """
-    schedule = trial.schedule
-    moved = any(isinstance(s, DensityDraw) for s in schedule.steps)
+    schedule, graph = trial.schedule, trial.schedule.graph
+    moved = {v for s in schedule.steps if isinstance(s, DensityDraw) for v in s.variables}
     if not moved or any(g.marginals for g in schedule.graphs):
         return {}
-    names = [s.target.array.name for s in schedule.graph.latent if s.known == 0]
-    found = collapsible(schedule.graph, trial.data, names)
+    names = [
+        s.target.array.name for s in graph.latent
+        if count_of(graph, s) == 1 or _may_be_told(graph, s, moved)
+    ]  # fmt: skip
+    found = collapsible(graph, trial.data, names)
     return {n: seen for n, seen in found.items() if seen != LABELS}
 
 
-def _may_be_told(trial: Trial, moved: str) -> bool:
-    """Whether theory may be asked of what is moved: few numbers, each between known ends."""
-    return bool(coordinates(trial.schedule.graph, moved.split(", ")))
+def _may_be_told(graph: Graph, statement: Statement, moved: Collection[str]) -> bool:
+    """Whether theory may be asked of what is moved and sees an array, which is whole.
+
+    Few numbers, each between known ends.
+    """
+    name = statement.target.array.name
+    factors = graph.factors_of(name)
+    seen = {n for n in moved for f in factors if mentions(f.log_density, (n,))} - {name}
+    is_whole = statement.known == 0 and len(graph.statements_of(name)) == 1
+    return is_whole and bool(seen) and bool(coordinates(graph, seen))
 
 
 def _shares(

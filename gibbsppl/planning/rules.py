@@ -103,7 +103,7 @@ _ROWS = (
         "series at once.",
     ),
     ChoiceRule(
-        "most of many", 50_000,
+        "most of many", 200_000,
         "of so many variables, few of which are tied, theory is asked if there are more than a "
         "matrix for it has, and factors of at most ten times as many positions",
         "Of 5,000 rats with 20 weights each, and of 10,000 groups with a location, a joint draw "
