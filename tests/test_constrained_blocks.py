@@ -10,18 +10,22 @@ from test_modal import FAR, misses, moves
 import gibbsppl as gp
 from gibbsppl.algebra import expansions
 from gibbsppl.algebra.expansions import expanded
-from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.expressions import Array, Dim
 from gibbsppl.algebra.functions import Expit, LogMass, LogPhi, Phi
 from gibbsppl.algebra.masses import PLACE, Mass, mass_of
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.curvature import curvature_of
 from gibbsppl.derive import second_order as deriving
+from gibbsppl.derive.certificate import log_concave
 from gibbsppl.derive.compensation import RULE_OF_SQUARES
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.second_order import second_order
+from gibbsppl.errors import CompileError
 from gibbsppl.families import discrete
 from gibbsppl.output.diagnostics import ess_bulk
 from gibbsppl.pieces import logs
+from gibbsppl.pieces.split import Piece
 from gibbsppl.planning.modal import terms_of
 
 x, cut, scale = Array("x")[()], Array("cut"), Array("scale", positive=True)[()]
@@ -445,6 +449,46 @@ def test_a_mass_needs_a_square_of_its_own(name):
 
     assert isinstance(found, LogConcave) == is_concave
     assert (np.diff(values, 2) < rounding).all() == is_concave
+
+
+def test_equal_functions_need_a_square_each():
+    """A piece that is there twice counts twice."""
+    k, c = Dim("k"), Array("c")
+    over = (Range(k, 0, 3),)
+    square = Piece("c", c[k] ** 2, (), sp.Rational(-1, 2), over)
+    function = Piece("above", LogPhi(-c[k]), (), sp.Integer(-1), over)
+    found = [
+        log_concave((square, *(function,) * n), ("c",), lambda _: (-sp.oo, sp.oo)) for n in (1, 2)
+    ]
+
+    assert found[0] is not None
+    assert found[1] is None
+
+
+def test_what_stands_against_a_block_is_not_what_a_square_makes_up_for():
+    with gp.Model(coords={"i": 6}) as model:
+        low = gp.Normal("low", 0, tau=0.5)
+        high = gp.Normal("high", 0, tau=0.5, lower=low)
+        slope = gp.StudentT("slope", nu=4, mu=0, tau=1)
+        line = slope * gp.Data("x", DOSE, dims="i")
+        p = gp.Phi(high - line) - gp.Phi(low - line)
+        gp.Bernoulli("y", p, dims="i", observed=[0, 1, 0, 1, 1, 0])
+    with pytest.raises(CompileError, match=r"slope.*, from slope, "):
+        gp.compile(model, blocks={("low", "high", "slope"): "proposed"}, rewrites=False)
+
+
+@pytest.mark.parametrize("rewrites", [True, False])
+def test_gradients_go_through_masses(rewrites):
+    """Of a mass with the form that it has where the interval is narrow, and without it."""
+    with gp.Model(coords={"i": 6}) as model:
+        slope, level = gp.Normal("slope", 0, tau=1), gp.Normal("level", 0, tau=1)
+        line = level - slope * gp.Data("x", DOSE, dims="i")
+        p = gp.Phi(line + 1) - gp.Phi(line - 1)
+        gp.Bernoulli("y", p, dims="i", observed=[0, 1, 0, 1, 1, 0])
+    sampler = gp.compile(model, kernels={"slope": gp.NUTS()}, rewrites=rewrites)
+
+    assert sampler.verify().passed
+    assert "NUTS" in str(sampler)
 
 
 # ---- rows at risk ------------------------------------------------------------------------------

@@ -183,6 +183,14 @@ def test_equations_are_solved(size):
     assert np.isnan(found).all()
 
 
+def test_equations_of_unequal_scales_are_solved():
+    """A corner that is small beside both diagonals is large beside what its pair may be."""
+    matrix, right, found = np.array([[1e8, 0.0], [1e-5, 1e-8]]), np.array([1.0, 1.0]), np.empty(2)
+    matrices.solution(matrix.copy(), right, found)
+
+    np.testing.assert_allclose(found, [1e-8, (1 - 1e-13) / 1e-8], rtol=1e-12)
+
+
 def test_matrices_without_an_inverse_or_a_factor():
     ones = np.ones((2, 2))
     found = np.empty((2, 2))

@@ -254,6 +254,20 @@ def test_steps_stay_between_ends_and_are_undone(name):
     )
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("number", [0, 1])
+def test_theory_is_silent_where_information_is_no_number(value, number, monkeypatch):
+    """Of a state at an end, a step beyond which is impossible."""
+    with gp.Model() as m:
+        gp.HalfNormal("sd", sigma=2)
+    graph = gp.compile(m).schedule.graph
+    found = [np.eye(1), np.eye(1)]
+    found[number] = np.array([[value]])
+    monkeypatch.setattr(marginal_gain, "_information", lambda *_: found.pop(0))
+
+    assert marginal_gain.shares_of_moves(graph, graph, {"sd"}, [{}]) is None
+
+
 def test_wrong_information_is_seen(monkeypatch):
     true = marginal_gain.log_density
     monkeypatch.setattr(marginal_gain, "log_density", lambda *k: 1.01 * true(*k))

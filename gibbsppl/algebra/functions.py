@@ -347,8 +347,9 @@ ROWS = (
     Function(
         of=LogMass,
         numpy="log_mass",
-        derivative=lambda *tails: _by_tail(tails, 3),
-        by_earlier={n: lambda *tails, n=n: _by_tail(tails, n) for n in range(3)},
+        # (what it is where the interval is narrow says nothing more: it has no slope of its own)
+        derivative=lambda *tails: _by_tail(tails, 3) if len(tails) == 4 else sp.S.Zero,
+        by_earlier={n: lambda *tails, n=n: _by_tail(tails, n) for n in range(4)},
         between=BELOW_ZERO,
     ),
     Function(

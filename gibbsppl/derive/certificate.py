@@ -43,7 +43,8 @@ def obstacle(
     pieces: Iterable[Piece], arrays: tuple[str, ...], bounds: Bounds, definite: Collection[str] = ()
 ) -> tuple[Piece, Curvature] | None:
     """The first piece that is not shown to be concave, with its curvature."""
-    terms = _judged(*_read(pieces, arrays, bounds, definite))
+    given, reader = _read(pieces, arrays, bounds, definite)
+    terms = _judged(compensated(given, reader)[1], reader)
     return next(((block[0], c) for block, c in terms if c.kind not in CONCAVE), None)
 
 

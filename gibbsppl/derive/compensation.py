@@ -56,23 +56,24 @@ def compensated(
 
     Nothing is taken of an array whose squares do not make up for all functions.
     """
-    bent = {p: s for p in pieces if (s := _needed(p, reader)) is not None}
+    bent = {n: s for n, p in enumerate(pieces) if (s := _needed(p, reader)) is not None}
     needed = tuple(dict.fromkeys(s.array for s in bent.values()))
-    squares = {p: s for p in pieces if (s := _squares(p, reader)) is not None and s.array in needed}
-    found, gone = list[Curvature](), set[Piece]()
+    every = ((n, _squares(p, reader)) for n, p in enumerate(pieces))
+    squares = {n: s for n, s in every if s is not None and s.array in needed}
+    found, gone = list[Curvature](), set[int]()
     for array in needed:
-        functions = {p: s for p, s in bent.items() if s.array == array}
-        own = {p: s for p, s in squares.items() if s.array == array}
-        every = (*functions.values(), *own.values())
-        if not all(reader.sign(c) in NONPOSITIVE for c in _of_elements(every)):
+        functions = {n: s for n, s in bent.items() if s.array == array}
+        own = {n: s for n, s in squares.items() if s.array == array}
+        both = (*functions.values(), *own.values())
+        if not all(reader.sign(c) in NONPOSITIVE for c in _of_elements(both)):
             continue
         gone |= {*functions, *own}
-        for piece, square in functions.items():
-            less = _whole(piece) - square.told
+        for n, square in functions.items():
+            less = _whole(pieces[n]) - square.told
             found.append(Curvature("concave", less, RULE_OF_FUNCTIONS))
-        total = Add(*map(_whole, own), *(s.told for s in functions.values()))
+        total = Add(*(_whole(pieces[n]) for n in own), *(s.told for s in functions.values()))
         found.append(Curvature("concave", total, RULE_OF_SQUARES))
-    return tuple(found), tuple(p for p in pieces if p not in gone)
+    return tuple(found), tuple(p for n, p in enumerate(pieces) if n not in gone)
 
 
 def _needed(piece: Piece, reader: Reader) -> _Square | None:

@@ -89,6 +89,8 @@ def shares_of_moves(
             np.mean([_information(g, own, values) for values in states], axis=0)
             for g in (given, without)
         )
+    if not (np.isfinite(complete).all() and np.isfinite(observed).all()):
+        return None
     try:
         factor = np.linalg.inv(np.linalg.cholesky(complete))
         np.linalg.cholesky(observed)

@@ -65,7 +65,8 @@ class Plan:
         """How many times as much comes of an operation; sweeps of a rule are worth its limit."""
         if self.shares is None:
             return MOST / self.ratio
-        return self.shares[1] / self.shares[0] / self.ratio if self.shares[0] else inf
+        before, after = self.shares
+        return after / before / self.ratio if before else inf
 
 
 def with_marginal_moves(

@@ -67,5 +67,5 @@ def _untied(objective: Objective[ModalMove], members: Sequence[Member]) -> str:
     first, *others = nx.connected_components(ties(objective, members))
     if not others:
         return ""
-    one, other = (sorted(n for j in c for n in members[j].variables) for c in (first, others[0]))
+    one, other = (sorted({n for j in c for n in members[j].variables}) for c in (first, others[0]))
     return f"no term ties {', '.join(one)} to {', '.join(other)}: each is proposed by itself"

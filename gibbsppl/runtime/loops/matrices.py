@@ -18,6 +18,8 @@ APART: Mapping[str, str] = {}
 
 # From so many columns on, a factor is found column by column.
 LEAST_COLUMNS = 16
+# An entry, a sum of thousands of products, is rounded by so much of the largest it may be.
+ROUNDINGS = 4096 * float(np.finfo(float).eps)
 
 
 @kernel
@@ -311,7 +313,8 @@ def _is_symmetric(matrix: Floats) -> bool:
     """Whether a matrix is its own mirror image, but for rounding."""
     for i in range(len(matrix)):
         for j in range(i):
-            least = 1e-12 * (abs(matrix[i, i]) + abs(matrix[j, j]))
+            # (no entry of a definite matrix is larger than the root)
+            least = ROUNDINGS * np.sqrt(abs(matrix[i, i] * matrix[j, j]))
             if not abs(matrix[i, j] - matrix[j, i]) <= least:
                 return False
     return True
