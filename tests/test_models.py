@@ -152,7 +152,7 @@ STEPS = {
 AUGMENTED = {
     "seeds": {"alpha": BLOCK, "effect": NORMAL},
     "robust_regression": {"tau": GAMMA, "intercept": NORMAL, "beta": BLOCK},
-    "bayesian_lasso": {"tau": GAMMA, "penalty": GAMMA, "intercept": NORMAL, "beta": BLOCK},
+    "bayesian_lasso": {"intercept": NORMAL, "beta": BLOCK},
     "ordered_probit": {"effect": BLOCK},
     "negative_binomial": {"beta": BLOCK},
     "poisson_factorisation": {"theta": GAMMA, "phi": DIRICHLET},

@@ -132,10 +132,14 @@ class ScanLines(Lines):
     """The lines of a scan's function, with small matrices factorised in place."""
 
     def drawn(self, s: Draw) -> list[str]:
-        """The log determinant of a matrix by its Cholesky factor, or the inverse by sweeping it."""
+        """The log determinant of a matrix by its Cholesky factor, or the inverse by sweeping it.
+
+        Or the solution of equations, which are overwritten, by elimination.
+        """
         makers: Mapping[str, Callable[[Draw], list[str]]] = {
             "logdet": self._log_det,
             "inverse": self._inverted,
+            "solution": self._solved,
         }
         if s.kernel not in makers:
             return super().drawn(s)
@@ -195,6 +199,38 @@ class ScanLines(Lines):
         return [
             *(f"for {i} in range({size}):", *indented(filled)),
             *(f"for {k} in range({size}):", *indented(swept)),
+        ]
+
+    def _solved(self, s: Draw) -> list[str]:
+        matrix, right = s.arguments
+        rows, columns = (x.dim for x in matrix.own)
+        i, j, k, entry = self._names("i", "j", "k", "entry")
+        size = self.writer.text(matrix.own[0].stop)
+
+        def of(row: str, column: str) -> str:
+            return self._entry(matrix.value, rows, columns, row, column)
+
+        def element(vector: Expr, dim: str, place: str) -> str:
+            return self._entry(vector, dim, dim, place, place)
+
+        known, found = right.own[0].dim, s.own[0].dim
+        here, above = (element(right.value, known, place) for place in (i, k))
+        eliminated = [
+            f"for {i} in range({k} + 1, {size}):",
+            f"{INDENT}{entry} = {of(i, k)} / {of(k, k)}",
+            f"{INDENT}for {j} in range({k} + 1, {size}):",
+            f"{INDENT * 2}{of(i, j)} -= {entry} * {of(k, j)}",
+            f"{INDENT}{here} -= {entry} * {above}",
+        ]
+        solved = [
+            f"{entry} = {above}",
+            f"for {j} in range({k} + 1, {size}):",
+            f"{INDENT}{entry} -= {of(k, j)} * {element(s.targets[0], found, j)}",
+            f"{element(s.targets[0], found, k)} = {entry} / {of(k, k)}",
+        ]
+        return [
+            *(f"for {k} in range({size}):", *indented(eliminated)),
+            *(f"for {k} in range({size} - 1, -1, -1):", *indented(solved)),
         ]
 
     def _entry(self, matrix: Expr, rows: str, columns: str, row: str, column: str) -> str:
