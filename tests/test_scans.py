@@ -28,6 +28,7 @@ from gibbsppl.runtime import kept_modules as keeping
 from gibbsppl.runtime import scans as running
 from gibbsppl.runtime.cache_folder import VARIABLE
 from gibbsppl.schedule.staleness import check_fresh
+from models import iris
 
 LEVEL = 1e-3
 SWEEPS = 3
@@ -139,6 +140,17 @@ def test_log_weights_are_those_of_the_joint_density(case, how):
 
     assert gap_of_weights(sampler) <= 1
     assert gap_of_weights(sampler, seed=2) <= 1
+
+
+def test_a_scan_solves_equations():
+    """Of vectors with their means integrated out: an inverse matrix times a vector of sums."""
+    own = slice(0, 2)
+    flowers, names = np.array(iris.FLOWERS)[::25, own], iris.MEASUREMENTS[own]
+    model = iris.model(flowers, measurements=names, components=2, prior_mean=(6, 3))
+    sampler = gp.compile(model, collapse=("mu",))
+
+    assert gap_of_weights(sampler) <= 1
+    assert not draws_disagree(sampler)
 
 
 @pytest.mark.parametrize("case", IDS)
