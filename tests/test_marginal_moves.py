@@ -233,6 +233,16 @@ def test_information_is_minus_the_second_derivative():
     assert found == pytest.approx(exact, rel=1e-4)
 
 
+def test_cheaper_sweeps_are_no_gain():
+    """They are so by another way to move, such as slices in place of adaptive rejection."""
+    worth = [
+        marginal_moves.Plan("x", "y", ratio, None, lambda: None, (0.5, 0.5)).worth
+        for ratio in (0.25, 1.0, 2.0)
+    ]
+
+    assert worth == [1.0, 1.0, 0.5]
+
+
 INTERVALS = {
     "any number": (-np.inf, np.inf, 0.3),
     "above": (1.0, np.inf, 1.5),

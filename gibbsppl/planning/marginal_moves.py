@@ -62,11 +62,14 @@ class Plan:
 
     @property
     def worth(self) -> float:
-        """How many times as much comes of an operation; sweeps of a rule are worth its limit."""
+        """How many times as much comes of an operation; sweeps of a rule are worth its limit.
+
+        (Where sweeps are cheaper it is by another way to move, of which theory tells nothing.)
+        """
         if self.shares is None:
             return MOST / self.ratio
         before, after = self.shares
-        return after / before / self.ratio if before else inf
+        return after / before / max(self.ratio, 1.0) if before else inf
 
 
 def with_marginal_moves(

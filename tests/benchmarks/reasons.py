@@ -92,12 +92,6 @@ ROWS = (
         "state waits for that of the state before",
     ),
     Reason(
-        "one-way normal, 100000 groups", "JAGS",
-        "of 1.16 ms of a sweep 0.92 are the joint draw of the groups and their mean, with 100,001 "
-        "normal numbers (0.24), and a square root and divisions for each group; 0.14 put together "
-        "what it is drawn from, 0.10 are sums; of one sweep as much is effective as of JAGS's",
-    ),
-    Reason(
         "rats 5000 x 20", "JAGS",
         "of 137 us of a sweep 28 are 10,002 normal numbers, 27 sums over rats, and 82 the blocks "
         "of two with their border of two",
