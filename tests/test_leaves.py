@@ -343,7 +343,7 @@ def replicated(*, p=None, seen=True):
     with gp.Model(coords={"i": 2, "j": 2, "k": 3}) as m:
         x = gp.Normal("x", 0, sigma=1, dims="i")
         first = gp.Data("first", [0, 1, 1], dims="k")
-        share = gp.where(first, gp.expit(-x) / 2, gp.expit(x))
+        share = gp.where(first, 1 / (1 + gp.exp(x)) / 2, gp.expit(x))
         if seen:
             y = [[3, 1, 1], [4, 0, 1]]
             gp.Multinomial("y", n=5, p=share, dims=("i", "k"), event="k", observed=y)
@@ -367,6 +367,101 @@ def test_replicates_of_data_exclude_what_these_exclude():
 )
 def test_what_data_do_not_exclude_stays(changes):
     assert "new drawn last" not in str(gp.compile(replicated(**changes)))
+
+
+STEPS = [[-1.0, 0.5], [0.0, 1.5]]
+
+
+def grades(*, cuts=STEPS, top=1.0, slope=None, link=gp.expit, one=1, scale=1):
+    """Ordered answers to two questions by differences of a rising function, two of them missing."""
+    cuts = np.array(cuts)
+    tables = {"low": np.c_[cuts, cuts[:, -1] + 1], "high": np.c_[cuts[:, 0] - 1, cuts]}
+    mask = [[False, False], [True, False], [False, True]]
+    answers = np.ma.masked_array([[0, 1], [0, 2], [2, 0]], mask=mask)
+    with gp.Model(coords={"child": 3, "item": 2, "grade": 3}) as m:
+        ability = gp.Normal("ability", 0, sigma=2, dims="child")
+        by = gp.Data("by", [0.7, 3.0], dims="item") if slope is None else slope()
+        low, high = (gp.Data(n, t, dims=("item", "grade")) for n, t in tables.items())
+        ends = {"is_first": [1, 0, 0], "is_last": [0, 0, 1]}
+        is_first, is_last = (gp.Data(n, e, dims="grade") for n, e in ends.items())
+        above, below = (link(by * (ability - e)) for e in (high, low))
+        p = gp.where(is_first, one - below, gp.where(is_last, top * above, above - below))
+        gp.Categorical("y", scale * p, dims=("child", "item"), event="grade", observed=answers)
+    return m
+
+
+def random_slopes():
+    return gp.Gamma("by", 2, rate=1, dims="item")
+
+
+SHOWN = ({}, {"slope": random_slopes}, {"link": gp.Phi}, {"link": lambda x: 1 - gp.expit(-x)})
+
+
+@pytest.mark.parametrize("changes", SHOWN)
+def test_missing_grades_are_integrated_out(changes):
+    m = grades(**changes)
+    assert [s.name for s in leaves.marginalise_leaves(m.graph, m.data).leaves] == ["y"]
+
+
+def test_draws_without_missing_grades_are_proved():
+    sampler = gp.compile(grades())
+    assert sampler.schedule.leaves == ("y",)
+    assert sampler.verify().proved
+
+
+UNORDERED = [[0.5, -1.0], STEPS[1]]
+NOT_SHOWN = (
+    {"cuts": UNORDERED},  # (a difference that is negative)
+    {"slope": lambda: gp.Normal("by", 0, sigma=1, dims="item")},  # (or may be)
+    {"top": 0.9},
+    {"scale": 0.9},
+    {"one": 1.1},
+    {"link": gp.exp},
+)
+
+
+@pytest.mark.parametrize("changes", NOT_SHOWN)
+def test_missing_grades_stay_unless_their_probabilities_are_shares(changes):
+    m = grades(**changes)
+    assert leaves.marginalise_leaves(m.graph, m.data).leaves == ()
+
+
+def test_weights_that_are_no_shares_tell_their_variables_something():
+    """An array of positive numbers is no vector of sum one."""
+    with gp.Model(coords={"k": 3}) as m:
+        weight = gp.Gamma("weight", 2, rate=1, dims="k")
+        gp.Normal("seen", weight, sigma=1, dims="k", observed=SEEN)
+        gp.Categorical("z", weight, dims="i", event="k", observed=masked([0, 1, 2, 0], 2, 3))
+    assert gp.compile(m).schedule.leaves == ()
+
+
+def test_shares_beside_zeros_are_shares():
+    with gp.Model(coords={"k": 3, "j": 2}) as m:
+        w = gp.Dirichlet("w", 1.5, dims="j", event="j")
+        is_zero = gp.Data("is_zero", [1, 0, 0], dims="k")
+        place = gp.Index("place", [0, 0, 1], of="j", dims="k")
+        p = gp.where(is_zero, 0.0, w[place])
+        gp.Categorical("z", p, dims="i", event="k", observed=masked([1, 2, 2, 1], 2, 3))
+    sampler = gp.compile(m)
+    assert sampler.schedule.leaves == ("z",)
+    assert sampler.verify().proved
+
+
+@pytest.mark.parametrize("kind", [gp.Categorical, gp.Multinomial])
+def test_probabilities_whose_sum_is_not_one_are_seen(kind, monkeypatch):
+    """What does not sum to one was taken for shares."""
+    monkeypatch.setattr(leaves, "are_shares", lambda *_: True)
+    how = {"n": 3} if kind is gp.Multinomial else {}
+    dims = ("i", "k") if kind is gp.Multinomial else "i"
+    with gp.Model(coords={"i": 4, "k": 2}) as m:
+        x = gp.Normal("x", 0, sigma=1)
+        gp.Normal("seen", x, sigma=1, observed=0.5)
+        first = gp.Data("first", [1, 0], dims="k")
+        kind("new", p=gp.where(first, 0.9 * gp.expit(x), gp.expit(-x)), dims=dims, event="k", **how)
+    sampler = gp.compile(m)
+
+    assert sampler.schedule.leaves == ("new",)
+    assert "new integrated out" in [r.step for r in sampler.verify().rows if not r.passed]
 
 
 def test_an_array_whose_observed_value_is_impossible_does_not_keep_others():

@@ -22,12 +22,13 @@ from dataclasses import replace
 import sympy as sp
 
 from gibbsppl.algebra.bounds import Side, outside_by
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.expressions import Expr, Over, dims_of, mentions
 from gibbsppl.algebra.functions import AtMost, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.bounds import NONPOSITIVE, at_corners, known_bounds, sign_of
+from gibbsppl.analysis.shares import runs_over_shares
 from gibbsppl.analysis.truncations import is_surely_inside
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Potential, Statement
@@ -106,23 +107,8 @@ def _averaged(expr: Expr, graph: Graph) -> Expr:
     for term in sp.Add.make_args(expr):
         if isinstance(term, Over) and len(term.bound) == len(term.args) - 1:
             (dim,) = term.bound
-            weights = [f for f in sp.Mul.make_args(term.body) if _is_share(f, dim, graph)]
+            weights = [f for f in sp.Mul.make_args(term.body) if runs_over_shares(f, dim, graph)]
             if weights and dim not in dims_of(expr):
                 rest = term.body / weights[0]
                 return Over(weights[0] * (rest + expr - term), dim)
     return expr
-
-
-def _is_share(factor: Expr, dim: Dim, graph: Graph) -> bool:
-    """Whether a factor runs over all entries of a simplex along a dim."""
-    if not isinstance(factor, Leaf):
-        return False
-    name = factor.array.name
-    own = graph.statements_of(name)
-    is_drawn = bool(own) and all(c.target.array.name != name for c in graph.constants)
-    return is_drawn and all(
-        s.support.kind == "simplex"
-        and factor.indices[s.target.indices.index(s.event[0])] == dim
-        and sum(dim in dims_of(i) for i in factor.indices) == 1
-        for s in own
-    )

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gibbsppl.algebra.residues import POSITIONS, unknown
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, dims_of_grids
 from gibbsppl.bugs.ragged_lengths import is_whole
-from gibbsppl.bugs.sums import POSITIONS, Elements, Entry, Index, are_one, unknown
+from gibbsppl.bugs.sums import Elements, Entry, Index, are_one
 from gibbsppl.bugs.syntax import (
     Assignment,
     Everything,

@@ -2,10 +2,8 @@ r"""Whether entries given by separate lines sum to one, for all values of the ra
 
 ``p[1] <- q`` with ``p[2] <- 1 - q``, differences of cumulative probabilities, shares of a total,
 broken sticks. The sum, with all lines substituted, is a rational function of random variables and
-of functions that are not arithmetic. It is evaluated at a random point modulo a large prime: a sum
-that is not identically one has the value one there with a probability of its degree over the prime
-(J. T. Schwartz, 1980, "Fast probabilistic algorithms for verification of polynomial identities",
-Journal of the ACM 27), below 1e-12 for degrees up to a million. The work is linear in the lines.
+of functions that are not arithmetic. It is evaluated at a random point modulo a large prime
+(`gibbsppl.algebra.residues`). The work is linear in the lines.
 
 >>> from gibbsppl.bugs.parse import parse
 >>> lines = parse("model { p[1] <- q * r\n p[2] <- q * (1 - r)\n p[3] <- 1 - q }").model
@@ -18,10 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from hashlib import blake2b
 from math import isfinite, prod
 
+from gibbsppl.algebra.residues import (
+    LONGEST_RANGE,
+    POSITIONS,
+    PRIME,
+    inverse,
+    power,
+    residue,
+    unknown,
+)
 from gibbsppl.bugs.syntax import (
     Assignment,
     Call,
@@ -34,12 +39,7 @@ from gibbsppl.bugs.syntax import (
     is_range,
 )
 
-# A Mersenne prime: residues are Python's own whole numbers, and fast.
-PRIME = 2**61 - 1
-# A random residue is never as small as this, for all that matters: a number below is a position.
-POSITIONS = 2**31
-# Longer ranges are not split into elements, and lines nested more deeply in lines are not read.
-LONGEST_RANGE = 10_000
+# Lines nested more deeply in lines are not read.
 DEEPEST = 50
 
 Index = tuple[int, ...]
@@ -69,7 +69,7 @@ def are_one(entries: Sequence[Entry | float], elements: Elements) -> bool:
     values = _Values(elements, {(e.array, e.index): e for e in entries if isinstance(e, Entry)})
     try:
         total = sum(
-            values.element(e.array, e.index) if isinstance(e, Entry) else _residue(e)
+            values.element(e.array, e.index) if isinstance(e, Entry) else residue(e)
             for e in entries
         )
     except ZeroDivisionError:
@@ -77,39 +77,13 @@ def are_one(entries: Sequence[Entry | float], elements: Elements) -> bool:
     return total % PRIME == 1
 
 
-def unknown(*what: object) -> int:
-    """A pseudo-random residue for a value that is not arithmetic; equal for equal arguments."""
-    return int.from_bytes(blake2b(repr(what).encode(), digest_size=16).digest(), "big") % PRIME
-
-
-def _residue(value: float) -> int:
-    """The residue of a number, taken as the exact decimal fraction that prints as the number."""
-    exact = Fraction(repr(float(value)))
-    return exact.numerator * _inverse(exact.denominator) % PRIME
-
-
-def _inverse(value: int) -> int:
-    if value % PRIME == 0:
-        raise ZeroDivisionError
-    return pow(value, -1, PRIME)
-
-
-def _power(base: int, exponent: int) -> int:
-    """A power with a small whole exponent; a pseudo-random residue for other exponents."""
-    if exponent < POSITIONS:
-        return pow(base, exponent, PRIME)
-    if PRIME - exponent < POSITIONS:
-        return pow(_inverse(base), PRIME - exponent, PRIME)
-    return unknown("^", base, exponent)
-
-
 _ARITHMETIC: Mapping[tuple[str, int], Callable[..., int]] = {
     ("+", 2): lambda a, b: a + b,
     ("-", 2): lambda a, b: a - b,
     ("-", 1): lambda a: -a,
     ("*", 2): lambda a, b: a * b,
-    ("/", 2): lambda a, b: a * _inverse(b),
-    ("^", 2): _power,
+    ("/", 2): lambda a, b: a * inverse(b),
+    ("^", 2): power,
 }
 
 
@@ -137,7 +111,7 @@ class _Values:
         is_place = all(0 < n < POSITIONS for n in index)
         number = self.elements.number(array, index) if is_place else None
         if number is not None and isfinite(number):
-            return _residue(number)
+            return residue(number)
         entry = self.own.get((array, index))
         if entry is None and is_place and number is None:
             entry = self.elements.entry(array, index)
@@ -150,7 +124,7 @@ class _Values:
         """The residue of an expression, given the values of loop variables."""
         match given:
             case Number():
-                return _residue(given.value)
+                return residue(given.value)
             case Reference(indices=None) if given.name in loops:
                 return loops[given.name]
             case Reference():

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from gibbsppl.algebra.copies import primed, root_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import UNIT
 from gibbsppl.checks.quadrature import log_integrals
 from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
@@ -103,11 +104,17 @@ def _normaliser(
 
 
 def _is_own(graph: Graph, step: Step) -> bool:
-    """Whether a step draws from rows of families, with no factor beside them."""
+    """Whether a step draws from rows of families, normalised ones, with no factor beside them."""
     names = {s.name for s in step.statements}
-    return all(s.family.name in FAMILIES for s in step.statements) and all(
+    return all(s.family.name in FAMILIES and not _has_shares(s) for s in step.statements) and all(
         f.name in names for n in step.variables for f in graph.factors_of(n)
     )
+
+
+def _has_shares(statement: Statement) -> bool:
+    """Whether a density is normalised for parameters of sum one alone."""
+    rows = statement.family.parameters
+    return any(rows[n].event == 1 and rows[n].support == UNIT for n, _ in statement.arguments)
 
 
 def _of_statements(step: Step, values: Values, sizes: Sizes) -> Floats:

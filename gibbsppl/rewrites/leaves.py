@@ -31,6 +31,7 @@ from gibbsppl.algebra.ranges import Range, fresh, size_of
 from gibbsppl.algebra.supports import UNIT, Kind
 from gibbsppl.analysis.bounds import ends_of
 from gibbsppl.analysis.known_limits import KnownLimits, known_limits
+from gibbsppl.analysis.shares import are_shares
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.families.rows import Parameter
 from gibbsppl.language.checks import outside
@@ -216,6 +217,8 @@ def _is_certain(
         if isinstance(argument, Leaf) and argument.array.name in data:
             table = np.asarray(data[argument.array.name])
             return _are_inside(argument, own, parameter, table)
+        if len(own) == 1 and support == UNIT:
+            return are_shares(argument, own[0], statement.over, graph, data)
         return isinstance(argument, Leaf) or (support.kind == "real" and support.lower == -sp.oo)
     if support.lower == -sp.oo and support.upper == sp.oo:
         return True

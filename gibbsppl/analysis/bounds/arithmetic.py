@@ -8,7 +8,7 @@ line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import Generic, TypeVar
@@ -17,7 +17,8 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Binder, Expr, Leaf
 from gibbsppl.algebra.function_rows import Function
-from gibbsppl.algebra.functions import Maximum, Minimum, Where
+from gibbsppl.algebra.functions import INCREASING, Maximum, Minimum, Where
+from gibbsppl.algebra.polynomials import multiplied_out
 
 End = TypeVar("End")
 Number = Fraction | float
@@ -58,8 +59,33 @@ class Arithmetic(Generic[End]):
         return self.of_function(expr)
 
     def of_sum(self, expr: Expr) -> tuple[End, End]:
-        """The sum of its terms."""
-        return reduce(self.plus, map(self.of, expr.args))
+        """The sum of its terms; the difference of a rising function at two places is one term."""
+        return reduce(self.plus, self._of_each(expr.args))
+
+    def _of_each(self, terms: tuple[Expr, ...]) -> Iterator[tuple[End, End]]:
+        left = list(terms)
+        while left:
+            term = left.pop()
+            others = left if _rises(term) else ()
+            other = next((o for o in others if _is_opposite(term, o)), None)
+            if other is None:
+                yield self.of(term)
+            else:
+                left.remove(other)
+                yield self._of_difference(term, other)
+
+    def _of_difference(self, term: Expr, other: Expr) -> tuple[End, End]:
+        """The difference of a rising function at two places, which has the sign of theirs."""
+        number, high = term.as_coeff_Mul()
+        _, low = other.as_coeff_Mul()
+        # (what both places have in common cancels, what is left may have a common factor)
+        rise = self.of(sp.factor_terms(multiplied_out(number * (high.args[0] - low.args[0]))))
+        lower, upper = self.plus(self.of(term), self.of(other))
+        zero = self.number(0)
+        return (
+            self.where(rise[0] >= zero, self.greatest((lower, zero)), lower),  # type: ignore[operator]
+            self.where(rise[1] <= zero, self.least((upper, zero)), upper),  # type: ignore[operator]
+        )
 
     def of_choice(
         self, condition: tuple[End, End], yes: tuple[End, End], no: tuple[End, End]
@@ -130,3 +156,15 @@ class Arithmetic(Generic[End]):
     def number(self, value: Number) -> End:
         """A number as an end."""
         raise NotImplementedError
+
+
+def _rises(term: Expr) -> bool:
+    """Whether a term is a number times a rising function of one argument."""
+    _, f = term.as_coeff_Mul()
+    return f.func in INCREASING and len(f.args) == 1
+
+
+def _is_opposite(term: Expr, other: Expr) -> bool:
+    """Whether two terms are in proportion to one function, by opposite numbers."""
+    (number, f), (opposite, g) = term.as_coeff_Mul(), other.as_coeff_Mul()
+    return f.func == g.func and number == -opposite

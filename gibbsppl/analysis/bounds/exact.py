@@ -9,9 +9,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import reduce
 from itertools import product
 
 import sympy as sp
@@ -29,7 +28,7 @@ from gibbsppl.algebra.expressions import (
     Size,
     Times,
 )
-from gibbsppl.algebra.functions import FADING, FUNCTIONS, INCREASING, Where
+from gibbsppl.algebra.functions import FADING, FUNCTIONS, Where
 from gibbsppl.algebra.intervals import (
     ABOVE_ZERO,
     BELOW_ZERO,
@@ -106,7 +105,7 @@ class _Exact(Arithmetic[End]):
 
     def of_sum(self, expr: Expr) -> Interval:
         """A sum, from its terms, narrowed by leaves whose bounds are expressions."""
-        lower, upper = reduce(plus, _of_each(expr.args, self.bounds))
+        lower, upper = Arithmetic.of_sum(self, expr)
         numbers = _numeric(self.bounds)
         for term in expr.args:
             number, leaf = term.as_coeff_Mul()
@@ -201,42 +200,6 @@ def _numeric(bounds: Bounds) -> Bounds:
         return lower if lower.is_number else -oo, upper if upper.is_number else oo
 
     return numeric
-
-
-def _of_each(terms: tuple[Expr, ...], bounds: Bounds) -> Iterator[Interval]:
-    """The intervals of terms; the difference of a rising function at two places is taken as one.
-
-    >>> from gibbsppl.algebra.expressions import Array
-    >>> a = Array("a")[()]
-    >>> from gibbsppl.algebra.functions import Phi
-    >>> list(_of_each((Phi(a + 1), -Phi(a)), {}.get))
-    [(Fraction(0, 1), Fraction(1, 1))]
-    """
-    left = list(terms)
-    while left:
-        term = left.pop()
-        other = next((o for o in left if _is_opposite(term, o)), None)
-        if other is None:
-            yield interval_of(term, bounds)
-        else:
-            left.remove(other)
-            yield _of_difference(term, other, bounds)
-
-
-def _is_opposite(term: Expr, other: Expr) -> bool:
-    """Whether two terms are the difference of a rising function at two places."""
-    (number, f), (opposite, g) = term.as_coeff_Mul(), other.as_coeff_Mul()
-    return f.func in INCREASING and f.func == g.func and len(f.args) == 1 and number == -opposite
-
-
-def _of_difference(term: Expr, other: Expr, bounds: Bounds) -> Interval:
-    number, high = term.as_coeff_Mul()
-    _, low = other.as_coeff_Mul()
-    rise = interval_of(number * (high.args[0] - low.args[0]), bounds)
-    lower, upper = plus(interval_of(term, bounds), interval_of(other, bounds))
-    return (max(lower, ZERO) if rise[0] >= 0 else lower), (
-        min(upper, ZERO) if rise[1] <= 0 else upper
-    )
 
 
 def _of_recursion(expr: Recursion, bounds: Bounds) -> Interval:
