@@ -243,6 +243,85 @@ def test_cheaper_sweeps_are_no_gain():
     assert worth == [1.0, 1.0, 0.5]
 
 
+def heavy_tails():
+    """A mean and a precision with closed forms given mixing variables, and degrees of freedom."""
+    y = np.random.default_rng(0).standard_t(5, size=12)
+    with gp.Model(coords={"i": 12}) as m:
+        mu, tau = gp.Normal("mu", 0, tau=1e-4), gp.Gamma("tau", 1, rate=0.1)
+        gp.StudentT("y", gp.Gamma("nu", 2, rate=0.1), mu, tau=tau, dims="i", observed=y)
+    return m
+
+
+def test_draws_without_auxiliary_variables_are_not_given_them(monkeypatch):
+    """Which hold the degrees of freedom far more than the mean does that is integrated out."""
+    sampler = gp.compile(heavy_tails())
+    (step,) = (s for s in sampler.schedule.steps if s.name == "nu")
+
+    assert integrated(sampler) == []
+    assert sampler.schedule.auxiliary
+    assert not {*sampler.schedule.auxiliary} & {*sampler.schedule.graph_of(step).drawn}
+    given = gp.compile(heavy_tails(), collapse=("mu",)).schedule
+    assert not marginal_moves._keeps_updates(given, sampler.schedule, "mu")
+    monkeypatch.setattr(marginal_moves, "_given_no_more", lambda *_: True)
+    assert marginal_moves._keeps_updates(given, sampler.schedule, "mu")
+
+
+def test_what_a_rule_prefers_loses_nothing_by_theory(monkeypatch):
+    monkeypatch.setattr(marginal_moves, "shares_of_moves", lambda *_: (0.5, 0.5))
+
+    assert integrated(gp.compile(pumps())) == []
+    assert integrated(gp.compile(pumps(), rewrites={"marginal moves": True})) == ["beta"]
+    monkeypatch.setattr(marginal_moves, "shares_of_moves", lambda *_: None)
+    assert integrated(gp.compile(pumps())) == ["beta"]
+
+
+TRIALS = np.random.default_rng(0).binomial(60, 0.4, size=30)
+
+
+def trials():
+    """A number of trials and the probability of each, both unknown."""
+    with gp.Model(coords={"i": TRIALS.size}) as m:
+        size, p = gp.Geometric("size", 0.01), gp.Beta("p", 1, 1)
+        gp.Binomial("y", size, p, dims="i", observed=TRIALS)
+    return m
+
+
+def test_moves_of_whole_numbers_are_told_by_theory():
+    """By steps of one, which differ from slopes by a fraction of what is asked about."""
+    sampler = gp.compile(trials())
+    (choice,) = (c for c in sampler.schedule.choices if "p" in c.variables)
+
+    assert integrated(sampler) == ["p"]
+    assert choice.made.share > 20 * choice.others[0].share > 0
+    assert sampler.verify().passed
+
+
+def test_information_of_whole_numbers_is_of_steps_of_one():
+    """Of a number of trials n with one success count k: log n! - log (n-k)! and its prior."""
+    graph = gp.compile(trials(), rewrites=FORBIDDEN).schedule.graph
+    (own,) = coordinates(graph, {"size"})
+    state = {"y": TRIALS, "size": np.int64(70), "p": np.float64(0.4)}
+    found = float(marginal_gain._information(graph, (own,), state)[0, 0])
+
+    (n, k) = (70, TRIALS.astype(float))
+    assert own.size == 1
+    # (the second difference of log n! is log (n+1)/n)
+    assert found == pytest.approx(np.sum(np.log((n + 1 - k) / (n - k)) - np.log((n + 1) / n)))
+    assert np.isinf(marginal_gain._information(graph, (own,), {**state, "size": TRIALS.max()}))
+
+
+def test_where_the_log_density_is_not_concave_curvature_counts_either_way():
+    saddle, units = np.array([[1.0, 3.0], [3.0, 1.0]]), np.array([100.0, 0.1])
+    bent = marginal_gain._bent(saddle)
+
+    assert np.linalg.eigvalsh(bent) == pytest.approx([2, 4])
+    # (no matter in which units numbers are)
+    scaled = marginal_gain._bent(saddle * units * units[:, None])
+    assert scaled == pytest.approx(bent * units * units[:, None])
+    known = np.array([[2.0, 1.0], [1.0, 2.0]])
+    assert marginal_gain._bent(known) is known
+
+
 INTERVALS = {
     "any number": (-np.inf, np.inf, 0.3),
     "above": (1.0, np.inf, 1.5),

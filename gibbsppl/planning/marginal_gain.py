@@ -4,7 +4,8 @@ Comes in: a plan, the same with a variable integrated out of moves, states. Goes
 draws of a sweep of both. Numbers that are drawn given a variable, and it given them, converge at
 the rate of the information that is missing without it (as with auxiliary variables, `information`):
 one less the ratio of what is known of them without it and with it, in the worst direction. What is
-known is minus the second derivative of the log density, by differences, on scales without bounds.
+known is minus the second derivative of the log density, by differences, on scales without bounds;
+where the log density is not concave, how much it bends all the same.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ MOST_NUMBERS = 12
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A number of an array on a scale without bounds: ``moved`` takes it a step from a value."""
+    """A number of an array on a scale without bounds: ``moved`` takes it a step from a value.
+
+    Second differences are those of steps of a ``size``: of whole numbers of one.
+    """
 
     array: str
     at: tuple[int, ...]
     moved: Callable[[float, float], float]
+    size: float
 
 
 def coordinates(graph: Graph, names: Collection[str]) -> tuple[Coordinate, ...]:
@@ -52,12 +57,18 @@ def coordinates(graph: Graph, names: Collection[str]) -> tuple[Coordinate, ...]:
         places = np.argwhere(drawn) if shape else [()]
         if moved is None or len(found) + len(places) > MOST_NUMBERS:
             return ()
-        found += [Coordinate(name, tuple(map(int, at)), moved) for at in places]
+        size = 1.0 if statement.support.is_discrete else STEP
+        found += [Coordinate(name, tuple(map(int, at)), moved, size) for at in places]
     return tuple(found)
 
 
 def _moved_within(support: Support) -> Callable[[float, float], float] | None:
-    """The steps of numbers in an interval; None where it has ends that are no numbers."""
+    """The steps of numbers in an interval; None where it has ends that are no numbers.
+
+    (Of whole numbers, whose steps are one, ends may be anything: beyond them nothing is known.)
+    """
+    if support.kind == "integer":
+        return lambda x, step: x + step
     lower, upper = (sp.sympify(e) for e in (support.lower, support.upper))
     if support.kind != "real" or not (lower.is_number and upper.is_number):
         return None
@@ -91,6 +102,7 @@ def shares_of_moves(
         )
     if not (np.isfinite(complete).all() and np.isfinite(observed).all()):
         return None
+    complete, observed = _bent(complete), _bent(observed)
     try:
         factor = np.linalg.inv(np.linalg.cholesky(complete))
         np.linalg.cholesky(observed)
@@ -102,13 +114,29 @@ def shares_of_moves(
     return share_of(1.0 - kept), share_of(rates[1])
 
 
+def _bent(information: Floats) -> Floats:
+    """The information, by how much the log density bends in each direction, whichever way.
+
+    Where it is not concave, as far out, moves go about as far as curvature lets them (M.
+    Betancourt, 2013, "A general metric for Riemannian manifold Hamiltonian Monte Carlo").
+    Directions are those of numbers in units of their own curvature.
+    """
+    scale = np.sqrt(np.abs(np.diag(information)))
+    if not scale.all():
+        return information
+    values, vectors = np.linalg.eigh(information / scale / scale[:, None])
+    found: Floats = (vectors * np.abs(values)) @ vectors.T * scale * scale[:, None]
+    return information if values[0] > 0 else found
+
+
 def _information(graph: Graph, own: Sequence[Coordinate], values: Values) -> Floats:
     """Minus the second derivatives of the log density in some coordinates."""
     names = {c.array for c in own}
+    kinds = {n: None if graph.variables[n].integer else float for n in names}
     factors = {f.name: f for n in names for f in graph.factors_of(n)}.values()
 
     def at(steps: Floats) -> float:
-        moved: dict[str, Any] = {n: np.array(values[n], dtype=float) for n in names}
+        moved: dict[str, Any] = {n: np.array(values[n], dtype=kinds[n]) for n in names}
         for coordinate, step in zip(own, steps, strict=True):
             array = moved[coordinate.array]
             array[coordinate.at] = coordinate.moved(float(array[coordinate.at]), float(step))
@@ -116,7 +144,8 @@ def _information(graph: Graph, own: Sequence[Coordinate], values: Values) -> Flo
         return sum(float(np.sum(log_density(f, state, graph.sizes))) for f in factors)
 
     size = len(own)
-    unit, found = np.eye(size) * STEP, np.zeros((size, size))
+    steps = np.array([c.size for c in own])
+    unit, found = np.diag(steps), np.zeros((size, size))
     middle = at(np.zeros(size))
     one = [at(s * e) for e in unit for s in (1.0, -1.0)]
     for i in range(size):
@@ -125,5 +154,5 @@ def _information(graph: Graph, own: Sequence[Coordinate], values: Values) -> Flo
             both = at(unit[i] + unit[j]) + at(-unit[i] - unit[j])
             apart = sum(one[2 * i : 2 * i + 2]) + sum(one[2 * j : 2 * j + 2])
             found[i, j] = found[j, i] = (both - apart + 2 * middle) / 2
-    information: Floats = -found / STEP**2
+    information: Floats = -found / steps / steps[:, None]
     return information

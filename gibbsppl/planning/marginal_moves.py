@@ -4,9 +4,11 @@ Given a level, the rate of a curve hardly moves; with the level integrated out i
 level is drawn right after. Exact draws mix no slower so (J. S. Liu, 1994, "The collapsed Gibbs
 sampler in Bayesian computations with applications to a gene regulation problem", Journal of the
 American Statistical Association 89). A number is integrated out where sweeps are then not much
-dearer; a number or an array also where theory tells that so much is gained (`marginal_gain`). What
-is left of a normal number is a difference of squares: where data are so far from zero that it would
-lose digits, it is not integrated out.
+dearer, and nothing is lost by theory; a number or an array also where theory tells that so much is
+gained (`marginal_gain`). Draws without auxiliary variables are not given them: these hold a
+variable, as a rule, far more than another variable does. What is left of a normal number is a
+difference of squares: where data are so far from zero that it would lose digits, it is not
+integrated out.
 
 Comes in: a schedule on trial, and what plans it with a variable integrated out. Goes out: the plan
 that gains most an operation, with the `Choice`; the same trial where none does.
@@ -50,7 +52,8 @@ LARGEST_ROUNDING, EPSILON = 1e-6, float(np.finfo(float).eps)
 class Plan:
     """A plan with a variable integrated out of what is moved: its operations beside those before.
 
-    ``shares`` are the effective draws of a sweep before and with it, where theory is asked.
+    ``shares`` are the effective draws of a sweep before and with it, where theory is asked;
+    ``by_rule``: it is of a number, and no draw is less exact.
     """
 
     name: str
@@ -59,6 +62,17 @@ class Plan:
     trial: Trial
     whole: Callable[[], Trial]
     shares: tuple[float, float] | None
+    by_rule: bool = False
+
+    @property
+    def pays(self) -> bool:
+        """Whether it gains enough by theory; where a rule prefers it, whether theory loses nothing.
+
+        (Of what theory is silent of the rule alone says.)
+        """
+        if self.shares is not None and self.worth > MOST:
+            return True
+        return self.by_rule and self.ratio <= MOST and self.worth >= 1
 
     @property
     def worth(self) -> float:
@@ -83,11 +97,11 @@ def with_marginal_moves(
     """The plan with a variable integrated out of the moves that see it, where that pays.
 
     ``start`` makes the states at which digits are looked at, and theory is asked. ``is_asked``: by
-    the user, whatever the sweeps take; an error if there is no such plan.
+    the user, whatever sweeps take and theory tells; an error if there is no such plan.
     """
     states = cache(lambda: start(now) if is_quick(now.schedule.graph) else ())
-    found = [*_plans(now, made, inf if is_asked else MOST, states)]
-    plans = sorted(found, key=lambda p: p.worth, reverse=True)
+    found = [*_plans(now, made, states, is_asked=is_asked)]
+    plans = sorted(found, key=lambda p: (p.pays, p.worth), reverse=True)
     best = next((p for p in plans if _keeps_digits(p, start(now))), None)
     if best is not None:
         return _chosen(best, now, settings)
@@ -112,12 +126,12 @@ def _chosen(best: Plan, now: Trial, settings: Mapping[str, Any]) -> Trial:
 
 
 def _plans(
-    now: Trial, made: Made, most: float, states: Callable[[], Sequence[Values]]
+    now: Trial, made: Made, states: Callable[[], Sequence[Values]], *, is_asked: bool
 ) -> Iterator[Plan]:
-    """The plans with a variable integrated out that give up no draw, and pay."""
+    """The plans with a variable integrated out that give up no draw, and pay if nobody asks."""
     for name, moved in integrable(now).items():
         is_number = count_of(now.schedule.graph, now.schedule.graph.statement(name)) == 1
-        if not is_number and not states():
+        if not (is_number or is_asked or states()):
             continue
         try:
             trial, whole = made(name)
@@ -126,21 +140,27 @@ def _plans(
         if not _keeps_updates(trial.schedule, now.schedule, name):
             continue
         ratio = trial.operations / now.operations
-        are_exact = len(trial.schedule.fallbacks) <= len(now.schedule.fallbacks)
-        by_rule = is_number and are_exact and ratio <= most
         shares = _shares(now, trial, moved, states())
-        plan = Plan(name, moved, ratio, trial, whole, shares)
-        if by_rule or (shares is not None and plan.worth > MOST):
+        are_exact = len(trial.schedule.fallbacks) <= len(now.schedule.fallbacks)
+        plan = Plan(name, moved, ratio, trial, whole, shares, by_rule=is_number and are_exact)
+        if is_asked or plan.pays:
             yield plan
 
 
 def integrable(trial: Trial) -> dict[str, str]:
     """The variables that may be integrated out, and what is then moved without them.
 
-    None in a schedule without moves, or in which something else is integrated out.
+    None in a schedule without moves given all auxiliary variables, or in which something else is
+    integrated out.
     """
     schedule, graph = trial.schedule, trial.schedule.graph
-    moved = {v for s in schedule.steps if isinstance(s, DensityDraw) for v in s.variables}
+    auxiliary = {*schedule.auxiliary} & {*graph.drawn}
+    moved = {
+        v
+        for s, own in zip(schedule.steps, schedule.graphs, strict=True)
+        if isinstance(s, DensityDraw) and auxiliary <= {*own.drawn}
+        for v in s.variables
+    }
     if not moved or any(g.marginals for g in schedule.graphs):
         return {}
     names = [
@@ -193,11 +213,33 @@ def _keeps_digits(plan: Plan, states: Sequence[Values]) -> bool:
 
 
 def _keeps_updates(schedule: Schedule, before: Schedule, name: str) -> bool:
-    """Whether no draw is given up: joint, proposed or made once more, but for a name."""
+    """Whether no draw is given up: joint, proposed or made once more, but for a name.
+
+    Nor one without auxiliary variables.
+    """
     joint = [{*s.variables} for s in schedule.steps if s.is_joint]
     left = [{*s.variables} - {name} for s in before.steps if s.is_joint]
     return (
         {*before.interwoven} <= {*schedule.interwoven}
         and {s.name for s in before.proposed} <= {s.name for s in schedule.proposed}
         and all(len(own) < 2 or any(own <= j for j in joint) for own in left)
+        and _given_no_more(schedule, before)
+    )
+
+
+def _given_no_more(schedule: Schedule, before: Schedule) -> bool:
+    """Whether all that is moved is given no auxiliary variables that it was moved without."""
+    auxiliary = {*schedule.auxiliary}
+    given = {
+        v: auxiliary & {*before.graph_of(s).drawn}
+        for s in before.steps
+        if isinstance(s, DensityDraw) and s.name not in before.interwoven
+        for v in s.variables
+    }
+    return all(
+        auxiliary & {*schedule.graph_of(s).drawn} <= given[v]
+        for s in schedule.steps
+        if s.name not in schedule.interwoven
+        for v in s.variables
+        if v in given
     )
