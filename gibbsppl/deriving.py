@@ -44,6 +44,7 @@ from gibbsppl.planning import (
     with_or_without,
     with_proposals,
     with_recentred,
+    with_ridges,
 )
 from gibbsppl.rewrites import MARGINAL_MOVES, REWRITES, Found, Rewritten, Rule, rewritten
 from gibbsppl.run.integer_types import integer_types
@@ -141,11 +142,13 @@ def scheduled(
         return made.trial, partial(search.chosen, made, decided, choices, **more)
 
     best = search.chosen(Planned(trial, augmented, control), asked, choices)
-    if not (models.is_free if is_asked is None else is_asked):
-        return best
-    return with_marginal_moves(
-        best, settings, integrated, search.states, is_asked=bool(is_asked)
-    )
+    last = best
+    if models.is_free if is_asked is None else is_asked:
+        asks = bool(is_asked)
+        last = with_marginal_moves(best, settings, integrated, search.states, is_asked=asks)
+    if not (models.is_free and models.control.proposes):
+        return last
+    return with_ridges(last, settings, partial(search.states, best))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,11 +22,13 @@
   `information`; terms with `kinks` by their slopes)
 - `marginal_moves`: of what has no closed form, with a variable that they see integrated out, and
   what is gained so (`marginal_gain`)
+- `along_paths`: what moves one by one next to not at all, by the same theory, moved along paths
 - `rules` where theory is silent: one table, with what was measured
 - the `order` of the steps, and units of random and symmetric scans
 """
 
 from gibbsppl.planning.along_ellipses import with_ellipses
+from gibbsppl.planning.along_paths import with_ridges
 from gibbsppl.planning.alternatives import Planned, with_choices
 from gibbsppl.planning.augmentation import (
     addable,
@@ -69,4 +71,5 @@ __all__ = [
     "with_or_without",
     "with_proposals",
     "with_recentred",
+    "with_ridges",
 ]

@@ -93,25 +93,39 @@ def shares_of_moves(
     In the second one a variable of the first is integrated out. None where theory is silent.
     """
     own = coordinates(given, names)
+    complete, observed = (known_of(g, own, states) for g in (given, without))
+    if complete is None or observed is None:
+        return None
+    factor = np.linalg.inv(np.linalg.cholesky(complete))
+    known = float(np.clip(np.linalg.eigvalsh(factor @ observed @ factor.T)[0], 0.0, 1.0))
+    kept = (1.0 - _rate_one_by_one(complete)) * known
+    return share_of(1.0 - kept), share_one_by_one(observed)
+
+
+def share_one_by_one(information: Floats) -> float:
+    """The effective draws of a sweep over numbers that are moved one by one; together it is 1."""
+    return share_of(_rate_one_by_one(information))
+
+
+def _rate_one_by_one(information: Floats) -> float:
+    return rate_of(information, [Drawn(np.eye(len(information)), in_turn=True)])
+
+
+def known_of(graph: Graph, own: Sequence[Coordinate], states: Sequence[Values]) -> Floats | None:
+    """What is known of some numbers in a graph, on average over states; None where it is silent."""
     if not own or not states:
         return None
     with np.errstate(all="ignore"):
-        complete, observed = (
-            np.mean([_information(g, own, values) for values in states], axis=0)
-            for g in (given, without)
-        )
-    if not (np.isfinite(complete).all() and np.isfinite(observed).all()):
+        found = np.mean([_information(graph, own, values) for values in states], axis=0)
+    if not np.isfinite(found).all():
         return None
-    complete, observed = _bent(complete), _bent(observed)
+    found = _bent(found)
     try:
-        factor = np.linalg.inv(np.linalg.cholesky(complete))
-        np.linalg.cholesky(observed)
+        np.linalg.cholesky(found)
     except np.linalg.LinAlgError:
         return None
-    known = float(np.clip(np.linalg.eigvalsh(factor @ observed @ factor.T)[0], 0.0, 1.0))
-    rates = [rate_of(q, [Drawn(np.eye(len(own)), in_turn=True)]) for q in (complete, observed)]
-    kept = (1.0 - rates[0]) * known
-    return share_of(1.0 - kept), share_of(rates[1])
+    known: Floats = found
+    return known
 
 
 def _bent(information: Floats) -> Floats:

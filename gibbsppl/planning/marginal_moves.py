@@ -27,6 +27,7 @@ import numpy as np
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.code.trials import Trial
 from gibbsppl.errors import CompileError
+from gibbsppl.kernels.gradient_move import GradientMove
 from gibbsppl.model.density import size_of_terms
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
@@ -129,7 +130,7 @@ def _plans(
     now: Trial, made: Made, states: Callable[[], Sequence[Values]], *, is_asked: bool
 ) -> Iterator[Plan]:
     """The plans with a variable integrated out that give up no draw, and pay if nobody asks."""
-    for name, moved in integrable(now).items():
+    for name, moved in integrable(now, is_asked=is_asked).items():
         is_number = count_of(now.schedule.graph, now.schedule.graph.statement(name)) == 1
         if not (is_number or is_asked or states()):
             continue
@@ -147,18 +148,19 @@ def _plans(
             yield plan
 
 
-def integrable(trial: Trial) -> dict[str, str]:
+def integrable(trial: Trial, *, is_asked: bool = False) -> dict[str, str]:
     """The variables that may be integrated out, and what is then moved without them.
 
     None in a schedule without moves given all auxiliary variables, or in which something else is
-    integrated out.
+    integrated out. Of moves along paths only if it ``is_asked`` for: theory is of moves one by one.
     """
     schedule, graph = trial.schedule, trial.schedule.graph
     auxiliary = {*schedule.auxiliary} & {*graph.drawn}
+    kinds = (DensityDraw, GradientMove) if is_asked else DensityDraw
     moved = {
         v
         for s, own in zip(schedule.steps, schedule.graphs, strict=True)
-        if isinstance(s, DensityDraw) and auxiliary <= {*own.drawn}
+        if isinstance(s, kinds) and auxiliary <= {*own.drawn}
         for v in s.variables
     }
     if not moved or any(g.marginals for g in schedule.graphs):

@@ -85,7 +85,7 @@ def with_paths(
         able = [d for d in able if isinstance(d, NotConjugate)]
     for group in _groups(graph, able):
         slopes = slopes_of(graph, [d.statement for d in group], data)
-        if isinstance(slopes, str) or not _is_smooth(slopes):
+        if isinstance(slopes, str) or not is_smooth(slopes):
             continue
         others = (d for d in group if not _is_in_sequence(graph, d))
         if any(_has_ellipse(make, graph, d, control, data) for d in others):
@@ -139,7 +139,7 @@ def _factors(graph: Graph, d: ByDensity) -> set[str]:
     return {f.name for f in graph.factors_of(d.statement.target.array.name)}
 
 
-def _is_smooth(slopes: Slopes) -> bool:
+def is_smooth(slopes: Slopes) -> bool:
     """Whether no condition changes with what is moved."""
     moved = set(slopes.arrays)
     return not any(
