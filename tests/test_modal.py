@@ -338,6 +338,52 @@ def test_draws_of_batches_are_those_of_proposals_one_by_one(name, one_by_one, mo
             np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
 
 
+def ones():
+    """Two coefficients of two counts of one: far out on the left the density falls slowly."""
+    with gp.Model(coords={"i": 2, "k": 2}, name="ones") as model:
+        x = gp.Data("x", [[1.0, -1.0], [1.0, 1.0]], dims=("i", "k"))
+        beta = gp.Normal("beta", 0, tau=1e-4, dims="k")
+        gp.Poisson("y", gp.exp(x @ beta), dims="i", observed=[1, 1])
+    return model
+
+
+FAR_OUT = [-15.0, 0.0]
+
+
+def from_far_out(*, in_loops, is_warm=False, sweeps=20):
+    """Draws of sweeps from a start far out, in warm-up or after it."""
+    sampler = gp.compile(ones())
+    state, rng, found = {"beta": np.array(FAR_OUT)}, np.random.default_rng(1), []
+    if is_warm:
+        freeze(state)
+    program = sampler.loops()
+    arrays = program.arrays_of(state)
+    arguments, runner = program.arguments(rng, arrays), program.plain()
+    for _ in range(sweeps):
+        if in_loops:
+            with np.errstate(all="ignore"):  # (where Newton steps end far out)
+                runner.sweep(arguments)
+        else:
+            sampler.program.sweep(rng, state, sampler.constants)
+        found.append(np.copy((arrays if in_loops else state)["beta"]))
+    return np.array(found)
+
+
+def test_a_chain_begins_at_a_draw_about_the_mode(monkeypatch):
+    """From a start that has a million times the weight of what is proposed."""
+    draws = from_far_out(in_loops=False)
+    assert (draws[0] != FAR_OUT).all()
+    assert len(np.unique(draws, axis=0)) > 5
+    np.testing.assert_allclose(from_far_out(in_loops=True), draws, rtol=1e-9)
+    monkeypatch.setattr(modal.Approximation, "begins", False)
+    assert (from_far_out(in_loops=False, sweeps=1) == FAR_OUT).all()
+
+
+@pytest.mark.parametrize("in_loops", [False, True])
+def test_nothing_is_taken_whatever_its_density_once_warm_up_is_over(in_loops):
+    assert (from_far_out(in_loops=in_loops, is_warm=True) == FAR_OUT).all()
+
+
 def test_draws_of_one_block_are_those_of_loops():
     settings = {"draws": 200, "warmup": 50, "chains": 1, "seed": 4, "progress": False}
     sampler = gp.compile(few())

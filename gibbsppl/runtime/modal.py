@@ -17,6 +17,10 @@ made as one batch, by one factor, and their log densities evaluated together. Ea
 the next of them. (Random numbers of a block that alone is drawn are in the same order as if each
 proposal had been made on its own.)
 
+The first proposal of all elements in a warm-up is taken whatever its density: a start far out may
+have a weight that is hardly ever exceeded, and a chain would stay there. So chains begin at a draw
+about the mode. Nothing is taken so once warm-up is over.
+
 Where proposals were seldom accepted in warm-up, every other step, at random, is that of a random
 walk whose steps have the covariance of the approximation.
 """
@@ -80,6 +84,11 @@ class Approximation(Counts):
     last: Floats | None = None
     proposals: Floats | None = None
     judged: Floats | None = None
+
+    @property
+    def begins(self) -> bool:
+        """Whether a step is the first one of a warm-up."""
+        return self.adapting and self.moves == 1
 
     def learn(self, probability: float) -> None:
         """Learn the share from the probability of accepting a proposal."""
@@ -164,13 +173,15 @@ def modal_proposal(  # noqa: PLR0913
     away = math.sqrt(stretch) * found.noise
     tried = (now if walks else mode + found.stays) + away
     proposal = 0.0 if walks else _log_t(here, freedom, size) - _log_t(there, freedom, size)
-    ratio = climb.height_at(tried) - climb.height_at(now) + proposal
+    height = climb.height_at(tried)
+    ratio = height - climb.height_at(now) + proposal
     # (at a pole it would stay)
     ratio = ratio if ratio < math.inf else -math.inf
-    taken = -rng.standard_exponential() < ratio
+    begins = tuning.begins and math.isfinite(height) and not (walks or along)
+    taken = (-rng.standard_exponential() < ratio) or begins
     tuning.accepted += taken
     if not walks:
-        tuning.learn(math.exp(min(ratio, 0.0)))
+        tuning.learn(1.0 if begins else math.exp(min(ratio, 0.0)))
     return joint.placed(s, tried if taken else now)
 
 

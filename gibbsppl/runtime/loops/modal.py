@@ -57,6 +57,7 @@ from .modal_steps import (
     arranged_slope,
     at_mode,
     combine,
+    is_beginning,
     is_finite,
     learn,
     more_weight,
@@ -135,9 +136,8 @@ def modal_blocks_next(  # noqa: PLR0913, PLR0917
     The elements inside the border are in blocks.
     """
     batches = are_batched(state, share, adapting, batched)
-    task = task_of(
-        rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
-    )
+    begins, known = is_beginning(adapting, moves, along), (centre, last, state)
+    task = task_of(rng, work, now, base, step, linear, known, fixed, batches, begins, wanted, tried)
     if task == STEP:
         more, ready = 0.0, False
         while isfinite(more) and not ready:
@@ -210,9 +210,8 @@ def modal_band_next(  # noqa: PLR0913, PLR0917
     The elements inside the border are in a band.
     """
     batches = are_batched(state, share, adapting, batched)
-    task = task_of(
-        rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
-    )
+    begins, known = is_beginning(adapting, moves, along), (centre, last, state)
+    task = task_of(rng, work, now, base, step, linear, known, fixed, batches, begins, wanted, tried)
     if task == STEP:
         more, ready = 0.0, False
         while isfinite(more) and not ready:
@@ -289,9 +288,8 @@ def modal_sparse_next(  # noqa: PLR0913, PLR0917
     The elements inside the border are eliminated one by one.
     """
     batches = are_batched(state, share, adapting, batched)
-    task = task_of(
-        rng, work, now, base, step, linear, centre, last, state, fixed, batches, wanted, tried
-    )
+    begins, known = is_beginning(adapting, moves, along), (centre, last, state)
+    task = task_of(rng, work, now, base, step, linear, known, fixed, batches, begins, wanted, tried)
     if task == STEP:
         more, ready = 0.0, False
         while isfinite(more) and not ready:

@@ -66,15 +66,19 @@ def task_of(  # noqa: PLR0913, PLR0917
     base: Floats,
     step: Floats,
     linear: Floats,
-    centre: Floats,
-    last: Floats,
-    state: Floats,
+    known: tuple[Floats, Floats, Floats],
     fixed: int,
     batches: bool,
+    begins: bool,
     wanted: Ints,
     tried: Floats,
 ) -> int:
-    """The next task, given what was asked for; ``batches``: proposals come from these."""
+    """The next task, given what was asked for.
+
+    ``known`` are the centre, the last vector, and what is placed. ``batches``: proposals come from
+    these; ``begins``: what is proposed is taken.
+    """
+    centre, last, state = known
     wanted[OF_BATCH] = 0
     if isnan(work[FOUND]):
         work[FOUND] = -inf
@@ -96,8 +100,9 @@ def task_of(  # noqa: PLR0913, PLR0917
         ratio = work[FOUND] - work[NOW] + work[PROPOSAL]
         # (at a pole it would stay)
         ratio = ratio if ratio < inf else -inf
-        work[TAKEN] = -rng.standard_exponential() < ratio
-        work[PROBABILITY] = exp(min(ratio, 0.0))
+        is_first = begins and isfinite(work[FOUND]) and work[WALKS] == 0.0
+        work[TAKEN] = (-rng.standard_exponential() < ratio) or is_first
+        work[PROBABILITY] = 1.0 if is_first else exp(min(ratio, 0.0))
         return DONE
     work[POINTS] = work[TAKEN] = work[PROBABILITY] = work[WALKS] = work[MADE] = 0.0
     if batches and state[LEFT] > 0.0 and are_equal(now, last):
@@ -113,6 +118,12 @@ def task_of(  # noqa: PLR0913, PLR0917
     wanted[TO_SECOND_ORDER] = 1
     work[STAGE] = SEARCHED
     return ASK
+
+
+@kernel
+def is_beginning(adapting: int, moves: int, along: int) -> bool:
+    """Whether a step is the first one of a warm-up, of all elements (`gibbsppl.runtime.modal`)."""
+    return adapting != 0 and moves == 1 and along == 0
 
 
 @kernel
