@@ -147,6 +147,11 @@ class Program:
         return self._column(lambda row: row.deferred)
 
     @cached_property
+    def to_second_order(self) -> Mapping[str, Callable[[State, Constants], Any]]:
+        """The functions of log densities to second order, of proposals about their modes."""
+        return self._column(lambda row: row.to_second_order)
+
+    @cached_property
     def walks(self) -> tuple[str, ...]:
         """The steps that are random walks."""
         return tuple(row.name for row in self.rows if row.is_walk)

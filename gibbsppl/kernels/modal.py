@@ -129,8 +129,7 @@ class ModalMove(ConcaveBlock):
 
     def in_row(self, module: Module) -> dict[str, str]:
         """The share of accepted proposals is recorded."""
-        del module
-        return {"is_walk": "True"}
+        return {"to_second_order": self._local_name(module), "is_walk": "True"}
 
     def lower(self, workshop: Any) -> None:
         """The same step in a sweep as a value."""

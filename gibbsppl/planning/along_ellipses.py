@@ -9,13 +9,12 @@ the directions in which it is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gibbsppl.code.trials import Trial
 from gibbsppl.kernels.composed import OFFERED, Cycle
 from gibbsppl.kernels.elliptical_slice import EllipticalMove, EllipticalSlice
 from gibbsppl.model.evaluation import Floats, Values
@@ -24,13 +23,12 @@ from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, averaged, is_qui
 from gibbsppl.planning.mixing import moves_of, worst_share
 from gibbsppl.planning.modal import expanded
 from gibbsppl.planning.normal_blocks import NormalBlock, normal_block
-from gibbsppl.planning.proposing import is_accepted, proposal_of
+from gibbsppl.planning.proposals import LEAST_ACCEPTED, Start, expected_share, expecting
+from gibbsppl.planning.proposing import proposal_of
 from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
-
-Start = Callable[[Trial], Sequence[Values]]
 
 
 def with_ellipses(
@@ -40,7 +38,7 @@ def with_ellipses(
 
     And the choices made, where theory says something.
     """
-    choices = list[Choice]()
+    choices, start = list[Choice](), expecting(start)
     for step in now.schedule.beside if is_quick(now.schedule.graph) else ():
         if isinstance(step, EllipticalMove):
             now, found = _chosen(now, step, settings, start)
@@ -63,7 +61,7 @@ def _chosen(
     found = list[tuple[Candidate, Planned]]()
     for candidate, plan in ways:
         is_proposed = any(name in s.variables for s in plan.schedule.proposed)
-        if is_proposed and not is_accepted(plan, (name,), start):
+        if is_proposed and expected_share(plan.trial, (name,), start) < LEAST_ACCEPTED:
             continue
         states = start(plan.trial) if is_proposed else [v for _, v in blocks]
         share = _share(plan.schedule, name, [b for b, _ in blocks], states)

@@ -24,6 +24,7 @@ from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.planning.normal_blocks import NormalBlock, Numbered, normal_block
+from gibbsppl.planning.proposals import accepted_share
 from gibbsppl.planning.rules import RULES
 from gibbsppl.planning.turning import Turned, turned
 from gibbsppl.rewrites.stages import NonCentred
@@ -214,12 +215,6 @@ def rows_of(step: Step, graph: Graph, block: Numbered) -> Ints:
 def is_in_turn(step: Step) -> bool:
     """Whether a step draws its elements one by one."""
     return isinstance(step, Single) and step.is_by_element
-
-
-def accepted_share(step: Step, values: Values) -> float | None:
-    """The share of proposals that a chain has accepted so far; None of all but proposals."""
-    tuning = values.get(f"~{step.name}") if step.learns_acceptance else None
-    return None if tuning is None else float(tuning.share)
 
 
 def _proposed(step: Step, graph: Graph, block: NormalBlock, share: float) -> Drawn:

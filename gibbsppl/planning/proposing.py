@@ -2,8 +2,8 @@
 
 Comes in: a plan in which some variables are drawn one by one by their concave log density. Goes
 out: the plan with most effective draws per operation, and the `Choice`. How draws one by one mix
-is theory (`mixing`: of the log density to second order); of proposals the share is known that a
-short chain has accepted.
+is theory (`mixing`: of the log density to second order), and so is the share of proposals that is
+accepted in the long run (`proposals`).
 """
 
 from __future__ import annotations
@@ -12,59 +12,84 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gibbsppl.code.trials import Trial
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.alternatives import LEAST_GAIN, Planned, is_quick, plan_of
 from gibbsppl.planning.concave_blocks import is_searched_for
-from gibbsppl.planning.mixing import accepted_share, mean_rate, share_of, share_of_scales
+from gibbsppl.planning.mixing import mean_rate, share_of, share_of_scales
 from gibbsppl.planning.modal import to_second_order
 from gibbsppl.planning.normal_blocks import LARGEST
-from gibbsppl.planning.rules import RULES
+from gibbsppl.planning.proposals import (
+    LEAST_ACCEPTED,
+    SURELY_ACCEPTED,
+    Start,
+    expected_share,
+    expecting,
+)
 from gibbsppl.schedule.choices import Candidate, Choice, asking
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
-
-LEAST_ACCEPTED = RULES["least accepted"].value
 
 
 def with_proposals(
     now: Planned,
     settings: Mapping[str, Any],
-    start: Callable[[Trial], Sequence[Values]],
+    start: Start,
     before: Sequence[Choice] = (),
 ) -> tuple[Planned, tuple[Choice, ...]]:
     """The plan with proposals of all elements of a block, where these pay; the choices made.
 
     Of variables that choices have been made of ``before`` it is known whether they are proposed.
+    Groups of which most proposals are accepted come first, others where none of theirs is proposed.
     """
-    choices, known = list[Choice](), [{*c.variables} for c in before]
-    for names in _groups(now.schedule) if is_quick(now.schedule.graph) else ():
-        is_known = {*names} in known or _is_in(names, (*before, *choices))
-        other = None if is_known else proposal_of(now, names, settings)
-        shares = None if other is None else _shares(now, other, names, start)
-        if other is None or shares is None:
-            continue
-        apart: dict[Any, str] = dict.fromkeys(names, "elements")
-        whole: dict[Any, str] = {names if len(names) > 1 else names[0]: "proposed"}
-        mine, theirs = (
-            Candidate(what, asking(settings, "blocks", more), plan.trial.operations, share)
-            for what, more, plan, share in (
-                ("one by one", apart, now, shares[0]),
-                ("proposed", whole, other, shares[1]),
-            )
-        )
-        pays = theirs.by_theory > LEAST_GAIN * mine.by_theory
-        now, made, left = (other, theirs, mine) if pays else (now, mine, theirs)
-        choices.append(Choice(names, made, (left,)))
+    choices, start = list[Choice](), expecting(start)
+    groups = [*_groups(now.schedule)] if is_quick(now.schedule.graph) else []
+    for least in (SURELY_ACCEPTED, LEAST_ACCEPTED):
+        left = list[tuple[str, ...]]()
+        for names in groups:
+            if _is_known(names, (*before, *choices)):
+                continue
+            other = proposal_of(now, names, settings)
+            shares = None if other is None else _shares(now, other, names, start, least)
+            if other is None or shares is None:
+                left.append(names)
+                continue
+            pays, choice = _choice(now, other, names, shares, settings)
+            now = other if pays else now
+            choices.append(choice)
+        groups = left
     return now, tuple(choices)
 
 
-def _is_in(names: Sequence[str], choices: Sequence[Choice]) -> bool:
-    """Whether variables are proposed already."""
-    return any({*names} <= {*c.variables} for c in choices if c.made.what == "proposed")
+def _choice(
+    now: Planned,
+    other: Planned,
+    names: tuple[str, ...],
+    shares: tuple[float, float],
+    settings: Mapping[str, Any],
+) -> tuple[bool, Choice]:
+    """Whether proposals of some variables pay, and the choice."""
+    apart: dict[Any, str] = dict.fromkeys(names, "elements")
+    whole: dict[Any, str] = {names if len(names) > 1 else names[0]: "proposed"}
+    mine, theirs = (
+        Candidate(what, asking(settings, "blocks", more), plan.trial.operations, share)
+        for what, more, plan, share in (
+            ("one by one", apart, now, shares[0]),
+            ("proposed", whole, other, shares[1]),
+        )
+    )
+    pays = theirs.by_theory > LEAST_GAIN * mine.by_theory
+    made, left = (theirs, mine) if pays else (mine, theirs)
+    return pays, Choice(names, made, (left,))
+
+
+def _is_known(names: Sequence[str], choices: Sequence[Choice]) -> bool:
+    """Whether a choice has been made of variables, or some of them are proposed already."""
+    if any({*names} == {*c.variables} for c in choices):
+        return True
+    return any({*names} & {*c.variables} for c in choices if c.made.what == "proposed")
 
 
 def _groups(schedule: Schedule) -> Iterator[tuple[str, ...]]:
@@ -99,23 +124,20 @@ def proposal_of(
 
 
 def _shares(
-    now: Planned,
-    other: Planned,
-    names: Sequence[str],
-    start: Callable[[Trial], Sequence[Values]],
+    now: Planned, other: Planned, names: Sequence[str], start: Start, least: float
 ) -> tuple[float, float] | None:
     """The effective draws of a sweep of two plans; None where theory is silent.
 
-    So too where the short chain of the other one accepts few proposals.
+    So too where fewer proposals of the other one than the ``least`` are accepted.
     """
-    shares = shares_of((now, other), names, start)
-    return shares if shares is not None and is_accepted(other, names, start) else None
+    accepted = expected_share(other.trial, names, start)
+    return None if accepted < least else shares_of((now, other), names, start)
 
 
 def shares_of(
     plans: tuple[Planned, Planned],
     names: Sequence[str],
-    start: Callable[[Trial], Sequence[Values]],
+    start: Start,
 ) -> tuple[float, float] | None:
     """The effective draws of a sweep of two plans, to second order; None where theory is silent."""
     most, shares = share_of_scales(plans[0].schedule, names), list[float]()
@@ -133,19 +155,6 @@ def shares_of(
 def _is_single(graph: Graph, block: Quadratic) -> bool:
     """Whether a block is one number."""
     return sum(count_of(graph, s) for s in block.statements) == 1
-
-
-def is_accepted(
-    proposing: Planned, names: Sequence[str], start: Callable[[Trial], Sequence[Values]]
-) -> bool:
-    """Whether the short chain of a plan accepts enough proposals of some variables."""
-    last = start(proposing.trial)[-1]
-    accepted = [
-        accepted_share(s, last) or 0.0
-        for s in proposing.schedule.proposed
-        if {*names} <= {*s.variables}
-    ]
-    return min(accepted, default=0.0) >= LEAST_ACCEPTED
 
 
 def block_of(

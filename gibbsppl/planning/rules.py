@@ -41,11 +41,24 @@ _ROWS = (
         "0.4, 57 % at 1, 41 % at 1.6, 23 % at 2, for d from 10 to 40.",
     ),
     ChoiceRule(
-        "least accepted", 2 / 3,
-        "of more elements proposed at once a short chain has to accept such a share",
-        "Where it accepted 0.72 to 0.77, in ice, leukfr, lips and a regression of counts, 200 x "
-        "20, long chains accepted 0.75 to 0.90; where it accepted 0.54 to 0.60, in alli, lips and "
-        "kidney, they accepted 0.32, 0.14 and 0.38, and had fewer effective draws than one by one.",
+        "least accepted", 0.2,
+        "of proposals such a share has to be accepted, by the weights of 64 at each state, that "
+        "theory is asked how they mix",
+        "Below it a few weights tell it, and every other step of a chain is one of a walk. In "
+        "kidney and alli 0.20 and 0.15 were expected, of which short chains had accepted 0.60 and "
+        "0.54, long ones 0.38 and 0.32, and had fewer effective draws than one by one. Of a "
+        "Poisson series of 80 counts 0.45 were; two others like it had 6 and 21 times the "
+        "effective draws an operation that they had one by one, and with its precision drawn, "
+        "too, of which 0.36 were expected, 1.4 times.",
+    ),
+    ChoiceRule(
+        "surely accepted", 2 / 3,
+        "of which such a share is expected to be accepted is proposed first, other groups only "
+        "where they have none of these in them",
+        "States at which theory is asked are settled. In lips the effects are accepted with 0.72, "
+        "and with a coefficient beside them with 0.57, which theory prefers; but from starts with "
+        "a small precision those hardly move, and after 500 sweeps of warm-up chains had 0.008 "
+        "effective draws a million operations, for 0.22 of the effects alone, 0.011 one by one.",
     ),
     ChoiceRule(
         "least gain", 1.1,

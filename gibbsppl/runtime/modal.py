@@ -185,6 +185,44 @@ def modal_proposal(  # noqa: PLR0913
     return joint.placed(s, tried if taken else now)
 
 
+@np.errstate(all="ignore")  # what is not a number, or overflows, has no weight
+def log_weights(  # noqa: PLR0913
+    rng: Generator,
+    s: State,
+    centre: Floats,
+    log_density: LogDensity,
+    joint: Joint,
+    local: Local,
+    c: Constants,
+    *,
+    batches: int,
+) -> Floats:
+    """The logs of target over proposal, up to a constant, at proposals of some batches.
+
+    All else is as in a state; Newton steps begin at a centre. Nothing where these cannot be made.
+    """
+    climb = Climb(s, c, joint, local, partial(_height, log_density))
+    point = _climbed(climb, centre)
+    if point is None:
+        return np.empty(0)
+    mode, given = point.x + point.step, local(climb.state(point.x), c)
+    found = list[Floats]()
+    for _ in range(batches):
+        try:
+            away, judged = _batch(rng, joint, given)
+        except np.linalg.LinAlgError:
+            return np.empty(0)
+        tried = mode[:, None] + away
+        if log_density.of_batch is not None:
+            heights = log_density.many(joint.columns(s, tried))
+        else:
+            heights = np.array([climb.height_at(x) for x in tried.T])
+        found.append(heights - judged[OF_PROPOSAL])
+    weights = np.concatenate(found)
+    weights[np.isnan(weights)] = -np.inf
+    return weights
+
+
 def _height(
     log_density: Callable[[Mapping[str, Any]], float], state: Mapping[str, Any], c: Constants
 ) -> float:

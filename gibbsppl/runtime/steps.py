@@ -24,6 +24,8 @@ class Step:
     - ``kept(s, c)``: the arrays that the step keeps up to date, computed anew
     - ``deferred``: the names of recorded values that it is carried out for, where nothing else
       reads what it draws before that is drawn anew
+    - ``to_second_order(s, c)``: the gradient of the log density about whose mode it proposes, and
+      halves of its second derivatives
     - ``is_walk``: it is a random walk
 
     >>> def x_given_rest(s, c): return 0.0, -0.5
@@ -40,4 +42,5 @@ class Step:
     interwoven: Callable[..., Any] | None = None
     kept: Callable[..., Any] | None = None
     deferred: tuple[str, ...] | None = None
+    to_second_order: Callable[..., Any] | None = None
     is_walk: bool = False
