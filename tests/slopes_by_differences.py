@@ -19,7 +19,7 @@ def worst_slope(sampler, seed=2):
     start = sampler.initial_states(1, seed=seed)[0][0].state
     state = {k: v for k, v in start.items() if k[0] != "~"}
     given = sampler.program.given_rest[step.name](state, made)
-    space = unconstrained_in(made, step.variables)
+    space = unconstrained_in(made, step.name)
     joint, coordinates = space.joint, Coordinates(space, *np.full((2, space.joint.size), np.inf))
     coordinates.lower[:] = -np.inf
 

@@ -294,7 +294,7 @@ def test_the_precision_is_that_of_the_log_density(name):
     values, _ = initial_state(np.random.default_rng(3), graph, sampler.data)
     values |= {r.variable: np.ones(ROWS) for r in sampler.schedule.rewrites}
     given = program.given_rest[step.name](values, constants)
-    joint = jointly_in(constants, step.variables)
+    joint = jointly_in(constants, step.name)
     log = []
     for sign in (1, 0, -1):
         x = {n: sign * np.ones(s) for n, s in joint.shapes.items()}

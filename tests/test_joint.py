@@ -249,7 +249,7 @@ def some_state(sampler, seed=3):
     rng = np.random.default_rng(seed)
     state = dict(chain_.state)
     for step in joint_of(sampler):
-        free = joint_in(sampler.constants, step.variables).drawn
+        free = joint_in(sampler.constants, step.name).drawn
         for name in step.variables:
             noise = rng.standard_normal(np.shape(state[name]))
             state[name] = np.where(free[name], state[name] + noise, state[name])
@@ -288,12 +288,12 @@ class Units:
 def as_generated(sampler, program, step, state):
     """Mean, sds and covariance of the draw that a program makes."""
     constants = program.prepare(sampler.data)
-    joint = joint_in(constants, step.variables)
+    joint = joint_in(constants, step.name)
     given = program.given_rest[step.name](state, constants)
     made, its = joint, given
     if step.pencil is not None:
         made, its = (
-            pencil_in(constants, step.variables),
+            pencil_in(constants, step.name),
             program.scaled[step.name](state, constants),
         )
     mean = drawn_of(joint, made.mean(state, its))
@@ -308,7 +308,7 @@ def test_draws_are_those_of_dense_algebra(case):
     assert [s.name for s in joint_of(sampler)] == CASES[case]
     state = some_state(sampler)
     for step in joint_of(sampler):
-        joint = joint_in(sampler.constants, step.variables)
+        joint = joint_in(sampler.constants, step.name)
         exact = dense_of(sampler, joint, state)
         mean, sd, covariance = as_generated(sampler, sampler.program, step, state)
         np.testing.assert_allclose(mean, exact.mean, rtol=0, atol=exact.far)

@@ -161,7 +161,7 @@ def test_a_level_and_a_slope_far_from_zero(kind):
         chains, _ = sampler.initial_states(1, 1)
         state, constants = chains[0].state, sampler.constants
         given = sampler.program.given_rest[step.name](state, constants)
-        joint = joint_in(constants, step.variables)
+        joint = joint_in(constants, step.name)
         assert joint.mean(state, given)["b"] == pytest.approx(slope, rel=1e-6)
         assert joint.sd(state, given)["b"] == pytest.approx(
             1 / np.sqrt(state["tau"] * (far @ far)), rel=1e-6

@@ -189,7 +189,7 @@ def test_an_intrinsic_autoregression_that_sums_to_zero_is_the_conditioned_one():
     sampler = gp.compile(m)
     (step,) = (s for s in sampler.schedule.steps if s.kind == "joint")
     state = {"free": np.zeros(6), "level": np.zeros(2), "tau": 1.7}
-    joint = joint_in(sampler.constants, step.variables)
+    joint = joint_in(sampler.constants, step.name)
     given = sampler.program.given_rest[step.name](state, sampler.constants)
 
     groups = np.eye(2)[PART]

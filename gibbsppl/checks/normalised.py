@@ -270,7 +270,7 @@ class Normaliser:
 
     def of_joint(self) -> Floats | None:
         """The normal log density of the arrays named; None where it has no precision matrix."""
-        joint = jointly_in(self.constants, self.step.variables)
+        joint = jointly_in(self.constants, self.step.name)
         named = {n: np.full(shape, n in self.names) for n, shape in joint.shapes.items()}
         try:
             away = joint.flat(self.values) - joint.flat(joint.mean(self.values, self.given))

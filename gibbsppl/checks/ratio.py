@@ -159,11 +159,11 @@ class _Check:
         self, rng: np.random.Generator, step: Step
     ) -> list[tuple[float, float]]:
         """The comparisons of a joint draw on both sides of its mean."""
-        joint = jointly_in(self.constants, step.variables)
+        joint = jointly_in(self.constants, step.name)
         terms = self.entered
         found = [gap_of_joint(rng, step, joint, self.given, self.values, self.graph.sizes, terms)]
         if step.name in self.program.scaled:
-            pencil = pencil_in(self.constants, step.variables)
+            pencil = pencil_in(self.constants, step.name)
             scaled = self.program.scaled[step.name](self.state(), self.constants)
             found.append(gap_of_pencil(rng, pencil, scaled, self.values, terms))
         return [(gap, RELATIVE_TOLERANCE * size) for gap, size in found]

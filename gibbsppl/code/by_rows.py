@@ -54,6 +54,7 @@ def by_rows_name(module: Module, step: QuadraticDraw, rows: Rows) -> str:
         dims = {n: module.graph.variables[n].dims for n in step.variables}
         arrays = (f'"{n}": {writer.shape_text(dims[n])}' for n in step.variables)
         shapes = (writer.shape_text(tuple(r.dim for r in form.rows)) for form in rows.forms)
-        return Text(f"runtime.ByRows({{{', '.join(arrays)}}}, [{', '.join(shapes)}])")
+        own = f", called={step.name!r}" * (step.name != ", ".join(step.variables))
+        return Text(f"runtime.ByRows({{{', '.join(arrays)}}}, [{', '.join(shapes)}]{own})")
 
     return module.hoisted.add(("joint", step.name), stem, make, step.layout).code

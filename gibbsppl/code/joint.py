@@ -149,6 +149,7 @@ def joint_name(module: Module, step: TogetherStep) -> str:
         lines += [f"{inside}{INDENT}({_ends(writer, pair)})," for pair in step.pairs]
         more = ["in_blocks=True,"] * (step.pencil is not None)
         more += [f"last={step.last!r},"] * bool(step.last)
+        more += [f"called={step.name!r},"] * (step.name != ", ".join(step.variables))
         lines += [f"{inside}],", *(f"{inside}{line}" for line in more)]
         return Text("\n".join([*lines, f"{INDENT})"]))
 

@@ -104,7 +104,7 @@ class _Line:
     @classmethod
     def of(cls, read: Any, step: Ascent, state: State, rng: np.random.Generator) -> _Line:
         """The line through a state for a climb."""
-        joint = joint_in(read.constants, step.variables)
+        joint = joint_in(read.constants, step.name)
         given = read.program.given_rest[step.name](state, read.constants)
         still = {name: np.zeros(shape) for name, shape in joint.shapes.items()}
         slope, _ = joint.assembled(still, given)

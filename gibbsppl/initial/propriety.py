@@ -119,7 +119,7 @@ def _check_joint(
     values: Values,
 ) -> None:
     """Raise an error where what is drawn jointly has no positive definite precision."""
-    joint = jointly_in(constants, step.variables)
+    joint = jointly_in(constants, step.name)
     given = program.given_rest[step.name]({**state}, constants)
     if not all(np.isfinite(v).all() for v in joint.assembled(state, given)):
         raise StartError(_too_extreme(step.name))
@@ -129,7 +129,7 @@ def _check_joint(
         mean = joint.mean(state, given)
         if step.name in program.scaled:
             scaled = program.scaled[step.name]({**state}, constants)
-            pencil_in(constants, step.variables).scaled(scaled[1])
+            pencil_in(constants, step.name).scaled(scaled[1])
         if not near and all(np.isfinite(v).all() for v in mean.values()):
             return
     except np.linalg.LinAlgError:

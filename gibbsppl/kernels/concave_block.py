@@ -51,6 +51,7 @@ class ConcaveBlock(QuadraticDraw):
     certificate: Certificate
     kept: tuple[NaturalParameter, ...]
     last: tuple[str, ...] = ()
+    called: str = ""
     pencil = None
     is_from_current = True
     verb = "rises"
@@ -83,11 +84,6 @@ class ConcaveBlock(QuadraticDraw):
     def statements(self) -> tuple[Statement, ...]:
         """The statements whose elements are moved together."""
         return self.conditional.statements
-
-    @property
-    def name(self) -> str:
-        """The names of the arrays."""
-        return ", ".join(self.variables)
 
     @property
     def may_be_coloured(self) -> bool:

@@ -42,6 +42,7 @@ class CorrectedDraw(QuadraticDraw):
 
     draw: JointDraw
     terms: tuple[Contribution, ...]
+    called: str = ""
     kernel = "corrected joint draw"
     kind: Kind = "move"
     pencil = None
@@ -84,11 +85,6 @@ class CorrectedDraw(QuadraticDraw):
     def statements(self) -> tuple[Statement, ...]:
         """The statements whose elements are drawn together."""
         return self.draw.statements
-
-    @property
-    def name(self) -> str:
-        """The names of the arrays."""
-        return self.draw.name
 
     @property
     def may_be_coloured(self) -> bool:

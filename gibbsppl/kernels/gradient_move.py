@@ -86,11 +86,6 @@ class GradientMove(TogetherStep):
         return {s.target.array.name: s.support.kind for s in self.statements if s.support.is_tied}
 
     @property
-    def name(self) -> str:
-        """The names of the arrays, unless the step has a name of its own."""
-        return self.called or ", ".join(self.variables)
-
-    @property
     def refusal(self) -> NotConjugate | None:
         """Why no family owns the first conditional, where nobody asks for the move."""
         return self.refusals[0] if self.refusals else None

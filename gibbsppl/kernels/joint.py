@@ -68,11 +68,6 @@ class JointDraw(QuadraticDraw):
         return self.conditional.statements
 
     @property
-    def name(self) -> str:
-        """The names of the arrays, unless the step has a name of its own."""
-        return self.called or ", ".join(self.variables)
-
-    @property
     def family(self) -> Family:
         """The normal family of vectors."""
         return owner()

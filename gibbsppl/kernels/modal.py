@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,17 +42,17 @@ class ModalMove(ConcaveBlock):
     returns_arrays = True
     verb = "proposals are judged by"
 
-    @property
-    def name(self) -> str:
-        """The names of the arrays that are proposed, and of those that move along."""
-        if not self.last:
-            return ", ".join(self.variables)
-        return f"{', '.join(self.last)}, {self._others} moving along"
+    def named(self, parts: Mapping[str, str]) -> str:
+        """The name of the step: what is proposed, and what moves along."""
+        last = [parts.get(n, n) for n in self.last]
+        others = [parts.get(n, n) for n in self._others]
+        along = ", ".join(others) + " moving along" * bool(last)
+        return ", ".join([*last, along])
 
     @property
-    def _others(self) -> str:
-        """The names of the arrays that move along."""
-        return ", ".join(n for n in self.variables if n not in self.last)
+    def _others(self) -> tuple[str, ...]:
+        """The arrays that are not proposed alone: all, or those that move along."""
+        return tuple(n for n in self.variables if n not in self.last)
 
     # Generated code
 
@@ -165,7 +166,7 @@ class ModalMove(ConcaveBlock):
     def how(self, graph: Graph) -> str:
         """The layout of the matrix of second derivatives, and whether there are batches."""
         if self.last:
-            return f"{self._others} moving along, {self.layout}"
+            return f"{', '.join(self._others)} moving along, {self.layout}"
         return f"jointly, {self.layout}" + f", {BATCH} together" * self.is_in_batches(graph)
 
     def told(self) -> list[str]:
@@ -183,5 +184,5 @@ class ModalMove(ConcaveBlock):
             return []
         return [
             f"Proposed: {', '.join(self.last)}. Moving along, as far from their means given these",
-            f"as before, in units of the matrix: {self._others}.",
+            f"as before, in units of the matrix: {', '.join(self._others)}.",
         ]

@@ -16,6 +16,7 @@
 - `proposing`: all of a block at once, or one by one, by theory; `along_ellipses`: ellipses, draws
   one by one, or both (`turning` is the theory of ellipses)
 - `recentred`: proposals along which a group moves, or a non-centred update
+- `step_names` of steps that draw parts of arrays
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
   (of `normal_blocks`, by sparse matrices of `large_blocks`, and of scales by missing

@@ -31,6 +31,7 @@ from gibbsppl.planning.label_chains import with_chains
 from gibbsppl.planning.modal import Drawn, with_modal
 from gibbsppl.planning.order import check_exact, controlled
 from gibbsppl.planning.paths import with_paths
+from gibbsppl.planning.step_names import called_by_parts
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.stages import NonCentred
@@ -81,11 +82,10 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         for found, into in ((others, before), ((*own, *anew), after)):
             for d in found:
                 # (of a block the joint draw is a step as it is found)
-                made, turn = (
-                    ((d,), d.name)
-                    if isinstance(d, Step)
-                    else steps_by_kernel(make, stage.graph, d, control, model)
-                )
+                if isinstance(d, Step):
+                    into.append(called_by_parts(d, stage.graph))
+                    continue
+                made, turn = steps_by_kernel(make, stage.graph, d, control, model)
                 into.extend(made)
                 composed += [turn] if isinstance(turn, Composed) else []
         # (what draws nothing anew comes before the stage that has integrated out what is)

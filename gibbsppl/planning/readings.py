@@ -39,6 +39,7 @@ from gibbsppl.pieces.split import Piece, View
 from gibbsppl.planning.ascents import ascents
 from gibbsppl.planning.by_colour import with_colours
 from gibbsppl.planning.concave_blocks import Objective
+from gibbsppl.planning.step_names import called_by_parts
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.mean_loops import mean_loop
@@ -147,7 +148,7 @@ class _Reading:
         terms = tuple((n, t * v, over) for t, (n, v, over) in zip(times, every, strict=True))
         graph = self._graph()
         objective = Objective(graph, terms, data, blocks, Ascent.of)
-        climbed = ascents(objective, self._by_mode())
+        climbed = [called_by_parts(a, graph) for a in ascents(objective, self._by_mode())]
         jointly = {t.name: a for a in climbed for t in a.statements}
         alone = [s for s in self.source.steps if all(t.name not in jointly for t in s.statements)]
         steps = [self._made(s, conditionals[s.name], graph, data) for s in alone]

@@ -209,13 +209,13 @@ class Along:
 
     def jointly(self, what: What) -> Jointly:
         """The means or the sds of all that is drawn jointly."""
-        joint = jointly_in(self.constants, self.step.variables)
+        joint = jointly_in(self.constants, self.step.name)
         moments = joint.mean if what == "mean" else joint.sd
         return [moments(s, given) for s, given in zip(self.states, self._given(), strict=True)]
 
     def put_joint(self, found: Jointly, name: str, into: Floats) -> None:
         """Write the moments of an array that is drawn jointly with others, where it is drawn."""
-        drawn = jointly_in(self.constants, self.step.variables).drawn[name]
+        drawn = jointly_in(self.constants, self.step.name).drawn[name]
         for n, of_draw in enumerate(found):
             into[n] = np.where(drawn, of_draw[name], into[n])
 

@@ -41,9 +41,13 @@ class ByRows:
     """The elements of whole arrays, and rows along which they are tied; made once, used often."""
 
     def __init__(
-        self, arrays: Mapping[str, tuple[int, ...]], rows: Sequence[tuple[int, ...]]
+        self,
+        arrays: Mapping[str, tuple[int, ...]],
+        rows: Sequence[tuple[int, ...]],
+        called: str = "",
     ) -> None:
         self.arrays = tuple(arrays)
+        self.called = called or ", ".join(arrays)  # (the name of its step)
         self.shapes = dict(arrays)
         self.rows = tuple(rows)
         ends = itertools.accumulate(map(math.prod, arrays.values()), initial=0)
@@ -128,10 +132,10 @@ class ByRows:
         return {n: x[a:b].reshape(shapes[n]) if shapes[n] else x[a] for n, (a, b) in self.spans}
 
 
-def jointly_in(constants: Constants, arrays: tuple[str, ...]) -> Joint | ByRows:
-    """The joint draw of some arrays, by rows or by their precision matrix, that a program has."""
+def jointly_in(constants: Constants, step: str) -> Joint | ByRows:
+    """The joint draw of a step, by its name, by rows or by the precision matrix."""
     found = (c for c in constants.values() if isinstance(c, Joint | ByRows))
-    return next(c for c in found if c.arrays == arrays)
+    return next(c for c in found if c.called == step)
 
 
 def _solved(linear: Floats, precisions: Floats, design: Floats, responses: Floats) -> Floats:

@@ -75,8 +75,11 @@ class Joint:
         *,
         in_blocks: bool = False,
         last: Sequence[str] = (),
+        called: str = "",
     ) -> None:
         self.arrays = tuple(arrays)
+        # (the name of its step: others may draw other parts of the same arrays)
+        self.called = called or ", ".join(arrays)
         self.drawn = dict(arrays)
         pattern = Pattern.of(arrays, pairs)
         self.shapes = {name: free.shape for name, free in arrays.items()}
@@ -334,10 +337,10 @@ class Joint:
         return found
 
 
-def joint_in(constants: Constants, arrays: tuple[str, ...]) -> Joint:
-    """The joint draw of some arrays, among what a program has computed once."""
+def joint_in(constants: Constants, step: str) -> Joint:
+    """The joint draw of a step, by its name, among what a program has computed once."""
     found = (c for c in constants.values() if isinstance(c, Joint))
-    return next(c for c in found if c.arrays == arrays)
+    return next(c for c in found if c.called == step)
 
 
 def _beside(

@@ -133,10 +133,10 @@ class Pencil:
         return found.ravel()[self.joint.rank]
 
 
-def pencil_in(constants: Constants, arrays: tuple[str, ...]) -> Pencil:
-    """The pencil of a joint draw of some arrays, among what a program has computed once."""
+def pencil_in(constants: Constants, step: str) -> Pencil:
+    """The pencil of the joint draw of a step, by its name, among what a program computed once."""
     found = (c for c in constants.values() if isinstance(c, Pencil))
-    return next(c for c in found if c.arrays == arrays)
+    return next(c for c in found if c.joint.called == step)
 
 
 def _stored(joint: Joint, fixed: Fixed) -> Floats:

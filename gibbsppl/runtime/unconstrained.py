@@ -89,10 +89,10 @@ class Coordinates:
         return float(grown[0])
 
 
-def unconstrained_in(constants: Constants, arrays: tuple[str, ...]) -> Unconstrained:
-    """The coordinates of some arrays, among what a program has computed once."""
+def unconstrained_in(constants: Constants, step: str) -> Unconstrained:
+    """The coordinates of what a step moves, by its name, among what a program computed once."""
     found = (c for c in constants.values() if isinstance(c, Unconstrained))
-    return next(c for c in found if c.joint.arrays == arrays)
+    return next(c for c in found if c.joint.called == step)
 
 
 def _values(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -143,6 +143,15 @@ class TogetherStep(Step):
     pairs: tuple[Pair, ...]
     layout: str
     pencil: FixedMatrices | None
+
+    @property
+    def name(self) -> str:
+        """The names of the arrays, unless the step has a name of its own."""
+        return self.called or self.named({})
+
+    def named(self, parts: Mapping[str, str]) -> str:
+        """The name of the step by those of its arrays, or of the ``parts`` that it draws."""
+        return ", ".join(parts.get(n, n) for n in self.variables)
 
 
 class QuadraticDraw(TogetherStep):

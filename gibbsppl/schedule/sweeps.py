@@ -59,6 +59,11 @@ class Schedule(Listed):
     decided: Mapping[str, Any] = field(default_factory=dict)
     memory: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        names = [s.name for s in self.steps]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        assert not twice, f"{self.graph.name}: several steps are called {', '.join(twice)}"
+
     @property
     def whole(self) -> Graph:
         """The graph, with the arrays and the dims of all graphs that steps draw in."""

@@ -49,7 +49,7 @@ def lower_averages(w: Workshop, step: QuadraticDraw, moments: Sequence[Moment]) 
 
 def lower_mean(w: Workshop, step: QuadraticDraw) -> None:
     """The means of all elements, where the density is largest."""
-    joint = joint_in(w.constants, step.variables)
+    joint = joint_in(w.constants, step.name)
     found = _Averages.of(w, step, joint, [[], []], {})
     for a in found.tables.arrays:
         put_values(w, joint, a, found.mean)

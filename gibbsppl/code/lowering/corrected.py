@@ -33,7 +33,7 @@ from gibbsppl.schedule.kinds import QuadraticDraw
 
 def lower_corrected(w: Workshop, step: QuadraticDraw, terms: Sequence[Contribution]) -> None:
     """A joint draw; the values before are put back where it is not accepted."""
-    joint, stem = joint_in(w.constants, step.variables), "_".join(step.variables)
+    joint, stem = joint_in(w.constants, step.name), "_".join(step.variables)
     arrays = tables_of(joint).arrays
     span = w.own_dim(f"{stem}_moved", joint.size, tuple(map(w.dims, step.variables)))
     now = local_for(w, f"{stem}_before", (span,), "float").array

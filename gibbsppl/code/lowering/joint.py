@@ -38,7 +38,7 @@ from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 def lower_joint(w: Workshop, step: QuadraticDraw) -> None:
     """A joint draw of all elements of several arrays."""
-    joint = joint_in(w.constants, step.variables)
+    joint = joint_in(w.constants, step.name)
     with with_maintained(w, step.kept), w.with_dims(own_dims(step)):
         if step.pencil is not None:
             _with_pencil(w, step, joint)

@@ -71,7 +71,7 @@ def lower_modal(
 
     Proposals may be made in ``batches``, whose log densities are evaluated side by side.
     """
-    joint = joint_in(w.constants, step.variables)
+    joint = joint_in(w.constants, step.name)
     tables, stem = tables_of(joint), "_".join(step.variables)
     dims = tuple(map(w.dims, step.variables))
     span = w.own_dim(f"{stem}_moved", joint.size, dims)

@@ -47,7 +47,7 @@ VECTORS = ("slopes", "tried")
 
 def lower_trajectory(w: Workshop, step: Any) -> None:
     """A move of all elements of several arrays as one vector."""
-    space = unconstrained_in(w.constants, step.variables)
+    space = unconstrained_in(w.constants, step.name)
     joint, stem = space.joint, "_".join(step.variables)
     span = w.own_dim(f"{stem}_moved", joint.size)
     before = local_for(w, f"{stem}_before", (span,), "float")
