@@ -25,7 +25,7 @@ from gibbsppl.arguments import (
     Kind,
 )
 from gibbsppl.display.methods import PLOT
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.schedule.blocks import blocks_of
 from gibbsppl.schedule.moments import By
 from gibbsppl.schedule.scanning import checked_scan
@@ -180,7 +180,8 @@ def checked_by(asked: object) -> dict[str, By]:
         raise _unexpected("by", asked, expected)
     for name, how in asked.items():
         if how not in get_args(By):
-            raise _unexpected(f"by[{name!r}]", how, f"one of {ways}")
+            error = _unexpected(f"by[{name!r}]", how, f"one of {ways}")
+            raise CompileError(f"{error}{did_you_mean(str(how), get_args(By))}")
     return {name: how for name, how in asked.items() if how != "draw"}
 
 

@@ -314,6 +314,23 @@ def test_a_layout_that_cannot_be_made_is_refused(compiled, asked, told):
         compiled(blocks=asked)
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ({"rewrites": {"power of sum": True}}, "power of a sum"),
+        ({"blocks": {"mu": "propose"}}, "proposed"),
+        ({"blocks": {"mue": "alone"}}, "mu"),
+        ({"interweave": ("mmu",)}, "mu"),
+        ({"collapse": ("muu",)}, "mu"),
+        ({"scan": "symetric"}, "symmetric"),
+        ({"by": {"mu": "men"}}, "mean"),
+    ],
+)
+def test_misspelt_settings_are_told_with_what_was_meant(asked, meant):
+    with pytest.raises(CompileError, match=f"Did you mean '{meant}'"):
+        outliers(**asked)
+
+
 # ---- the cost told is that of the sampler which the settings make --------------------------------
 
 

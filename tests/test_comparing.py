@@ -163,6 +163,64 @@ def test_a_comparison_tells_effective_draws_per_operation():
     assert ranks == sorted(ranks, reverse=True)
 
 
+def refused(rng, value, log_density):
+    """A kernel of the user's that fails."""
+    raise ZeroDivisionError("found a scale of 0")
+
+
+def test_a_variant_whose_kernel_fails_is_told_and_the_others_are_compared():
+    bad, good = {"kernels": {"alpha": refused}}, {"interweave": False}
+    every = {"own": {}, "bad": bad, "good": good}
+    found = pumps().compare(every, draws=10, warmup=5)
+    assert [name for name, _ in found.failed] == ["bad"]
+    assert {v.name for v in found.variants} == {"own", "good"}
+
+
+@pytest.mark.parametrize("error", [AssertionError(), KeyError("x")])
+def test_whatever_fails_in_compiling_a_tournament_goes_on(error, monkeypatch):
+    compile_ = gp.Sampler._with
+
+    def failing(sampler, **changes):
+        if "collapse" in changes:
+            raise error
+        return compile_(sampler, **changes)
+
+    monkeypatch.setattr(gp.Sampler, "_with", failing)
+    variants = {"bad": {"collapse": ("theta",)}, "good": {"interweave": False}}
+    found = pumps().tuned(variants=variants, sweeps=30).tuned_from
+    kind = type(error).__name__
+    assert found.failed == (("bad", kind if not error.args else f"{kind}: 'x'"),)
+    assert "good" in {v.name for v in found.variants}
+
+
+def test_who_stops_a_tournament_stops_it(monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gp.Sampler, "_with", stopped)
+    for method in (gp.Sampler.compare, gp.Sampler.tuned):
+        with pytest.raises(KeyboardInterrupt):
+            method(pumps(), variants={"other": {"interweave": False}})
+
+
+@pytest.mark.parametrize("method", ["compare", "tuned"])
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"variants": {"a": {"kernel": {}}}}, r"variants\['a'\]: found 'kernel', .*'kernels'\?"),
+        ({"of": ("alpah",)}, r"of: found 'alpah', .* Did you mean 'alpha'\?"),
+    ],
+)
+def test_misspelt_settings_and_names_are_told_before_anything_runs(method, asked, told):
+    with pytest.raises(RunError, match=f"{method}: {told}"):
+        getattr(pumps(), method)(**asked)
+
+
+def test_one_name_may_be_compared_by():
+    found = pumps().compare({"own": {}}, of="beta", draws=10, warmup=5)
+    assert found["own"].worst == "beta"
+
+
 def test_a_variant_that_fails_in_a_sweep_is_told_and_the_others_are_compared(monkeypatch):
     right = comparing.measured
 

@@ -22,7 +22,7 @@ from gibbsppl.checks.table import table
 from gibbsppl.code.trials import operations_of
 from gibbsppl.comparing.costs import Lowered
 from gibbsppl.comparing.mixing import Mixing, mixing
-from gibbsppl.errors import CompileError, NotLoweredError, RunError
+from gibbsppl.errors import GibbspplError, NotLoweredError, RunError
 from gibbsppl.html import Printed
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.draws import STATISTICS, Draws
@@ -190,13 +190,26 @@ def compared(
     for name, settings in variants.items():
         try:
             found.append(measured(name, settings, compile_(settings), of, run))
-        except (CompileError, RunError) as error:
+        except Exception as error:
             if isinstance(error, RunError) and not found:  # (of the sampler itself)
                 raise
-            failed.append((name, str(error).splitlines()[0]))
+            failed.append((name, reason_of(error)))
     level = LEVEL / max(1, len(variants) - 1)
     best = best_of(found, next(iter(variants)), level) if found else None
     return Comparison(ordered(found), tuple(failed), best, level)
+
+
+def reason_of(error: Exception) -> str:
+    """Why a variant has failed: the first line of a message; of an error of no message its kind.
+
+    >>> reason_of(RunError("no state is finite.")), reason_of(ZeroDivisionError("by zero"))
+    ('no state is finite.', 'ZeroDivisionError: by zero')
+    >>> reason_of(AssertionError())
+    'AssertionError'
+    """
+    told = str(error).strip().splitlines()[:1]
+    kind = [] if isinstance(error, GibbspplError) and told else [type(error).__name__]
+    return ": ".join([*kind, *told])
 
 
 def by_default(graph: Graph) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any, Self
 
 from gibbsppl.code.program import Prepared
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, RunError, did_you_mean
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.run.choice import Backend
@@ -116,6 +116,27 @@ class Comparing:
         )
         return replace(found, alternatives=counted)
 
+    def _checked(
+        self,
+        method: str,
+        variants: Mapping[str, Settings] | None,
+        of: Sequence[str] | None,
+    ) -> Sequence[str] | None:
+        """The names of what is compared; an error for others, or for settings that are none."""
+        names = (of,) if isinstance(of, str) else of
+        named = (d.name for d in self.graph.deterministics)
+        known = [*self.graph.drawn, *named, *self.schedule.auxiliary]
+        asked = [("of", n, known) for n in names or ()]
+        for variant, settings in (variants or {}).items():
+            asked += [(f"variants[{variant!r}]", n, [*self.settings]) for n in settings]
+        for where, name, expected in asked:
+            if name not in expected:
+                raise RunError(
+                    f"{method}: {where}: found {name!r}, expected names among "
+                    f"{', '.join(expected)}.{did_you_mean(name, expected)}"
+                )
+        return names
+
     def compare(
         self,
         variants: Mapping[str, Settings] | None = None,
@@ -146,6 +167,7 @@ class Comparing:
         from gibbsppl.comparing.variants import variants_of  # noqa: PLC0415  (when asked for)
 
         parts = (self.graph, self.data, self.schedule, self.settings)
+        of = self._checked("compare", variants, of)
         every = variants_of(*parts) if variants is None else variants
         run: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
@@ -187,6 +209,7 @@ class Comparing:
         from gibbsppl.comparing.variants import candidates_of  # noqa: PLC0415  (when asked for)
 
         parts = (self.graph, self.data, self.schedule, self.settings)
+        of = self._checked("tuned", variants, of)
         every = candidates_of(*parts) if variants is None else {"as compiled": {}, **variants}
         run: dict[str, Any] = {"chains": chains, "seed": seed, "backend": backend}
         found = tournament(

@@ -26,8 +26,9 @@ from gibbsppl.comparing.comparison import (
     measured,
     operations_by,
     ordered,
+    reason_of,
 )
-from gibbsppl.errors import CompileError, RunError
+from gibbsppl.errors import RunError
 from gibbsppl.settings import Settings
 
 # As many candidates as are compared in the last round, the sampler as it is among them.
@@ -132,8 +133,9 @@ class _Pilots:
             if one is not None:
                 found[name] = self.longest[name] = one
             elif name == first:
+                why = dict(self.failed)[first].rstrip(".")
                 raise RunError(
-                    f"tuned: {first} cannot be compared: {dict(self.failed)[first]}. Compile it "
+                    f"tuned: {first} cannot be compared: {why}. Compile it "
                     "with other settings, or let compare() measure seconds."
                 )
         return found
@@ -158,8 +160,8 @@ class _Pilots:
                     self.failed.append((name, HOPELESS.format(times=times, first=first.name)))
                     return None
             found = measured(name, settings, self.made[name], self.of, run)
-        except (CompileError, RunError) as error:
-            self.failed.append((name, str(error).splitlines()[0]))
+        except Exception as error:  # noqa: BLE001  (whatever fails, others go on)
+            self.failed.append((name, reason_of(error)))
             return None
         if isnan(found.operations):
             self.failed.append((name, UNKNOWN))

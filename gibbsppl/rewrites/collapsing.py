@@ -32,7 +32,7 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.functions import AtMost, Below, Equals
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.derive.labels import LABEL, FiniteConditional, density_with_indicators, finite_of
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.model.density import is_kept, kept_entries
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Maintained, Marginal, Statement
@@ -82,6 +82,7 @@ def collapsed(
         if name not in latent:
             raise CompileError(
                 f"collapse: found {name!r}, expected latent variables among {', '.join(latent)}."
+                + did_you_mean(name, latent)
             )
     for statement in (s for name in names for s in graph.statements_of(name)):
         _refuse_zeros(graph, data, statement)

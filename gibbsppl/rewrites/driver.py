@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gibbsppl.derive.conditionals import Derived, conditional_of
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.model.stand_ins import StandIn
@@ -411,6 +411,7 @@ def _check_names(asked: Mapping[str, bool]) -> None:
         if name not in names:
             raise CompileError(
                 f"rewrites: found {name!r}, expected names among {', '.join(map(repr, names))}."
+                + did_you_mean(str(name), names)
             )
         if not isinstance(wanted, bool | np.bool_):
             raise CompileError(

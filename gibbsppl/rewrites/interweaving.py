@@ -25,7 +25,7 @@ from gibbsppl.algebra.expressions import Expr, dims_of, leaves_of, mentions
 from gibbsppl.algebra.ranges import fresh
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.graph_changes import with_statement_named
 from gibbsppl.pieces.dependence import count_of, region_of, size_of_array, times_read, touches
@@ -408,7 +408,7 @@ def _check_names(graph: Graph, names: Collection[str]) -> None:
         if name not in latent:
             raise CompileError(
                 f"interweave: found {name!r}, expected latent variables of the model, among "
-                f"{', '.join(sorted(latent))}."
+                f"{', '.join(sorted(latent))}.{did_you_mean(name, latent)}"
             )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.model.graph import Graph
 
 # What is asked of one variable alone, and of several alone.
@@ -72,7 +72,8 @@ def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
         several = ", ".join(f"{h!r} ({told})" for h, told in HOW.items() if h not in OF_ONE)
         wanted, wrong = (several, OF_ONE) if isinstance(key, tuple) else (one, OF_SEVERAL)
         if not isinstance(how, str) or how not in found or how in wrong:
-            raise CompileError(f"blocks[{key!r}]: found {how!r}, expected one of {wanted}.")
+            meant = did_you_mean(str(how), [h for h in HOW if h not in wrong])
+            raise CompileError(f"blocks[{key!r}]: found {how!r}, expected one of {wanted}.{meant}")
         names = frozenset(key if isinstance(key, tuple) else (key,))
         found[how].append(key if how in OF_ONE else names)
     layouts = tuple((names, how) for how in (ROWS, MATRIX) for names in found[how])
@@ -88,8 +89,9 @@ def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
 def check_names(graph: Graph, asked: Blocks) -> None:
     """Refuse names of variables that are not latent."""
     latent = set(graph.drawn)
-    for name in sorted(asked.named - latent):
+    for name in sorted(asked.named - latent, key=str):
         raise CompileError(
             f"blocks: {name!r} is not a latent variable of the model; "
             f"the latent variables are {', '.join(sorted(latent))}."
+            + did_you_mean(str(name), sorted(latent))
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gibbsppl.arguments import is_finite_number, methods_told, shown
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 
 SCANS = ("systematic", "random", "symmetric")
 
@@ -45,4 +45,5 @@ def checked_scan(scan: Any) -> str | RandomScan:
         return scan
     names = ", ".join(map(repr, SCANS))
     expected = f"{names} or gp.RandomScan(weights={{...}})"
-    raise CompileError(f"scan: found {shown(scan)}, expected {expected}.")
+    meant = did_you_mean(str(scan), SCANS)
+    raise CompileError(f"scan: found {shown(scan)}, expected {expected}.{meant}")
