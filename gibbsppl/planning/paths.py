@@ -30,7 +30,8 @@ density: of log variances with 60 innovations a sweep takes 30 thousand operatio
 million by slices, and 2 million by adaptive rejection. So there paths are taken also in place of
 draws by proofs of concavity, and of ellipses (a twelfth of the effective draws of the scale).
 
-Pairs are left to slices, and elements of which several are moved in one call. So are log
+Pairs are left to slices, and elements of which several are moved in one call, unless theory finds
+them on a ridge (`along_paths`). So are log
 densities with conditions that change with what is moved: a gradient does not see where these do.
 They may be a wall at which paths end, or be harmless, as in the last row: there paths are to be
 asked for, or found by `tuned`.
