@@ -276,7 +276,8 @@ def interpreted(sweep, seed=1):
 def printed(sweep, seed=1):
     """The state that the text of a sweep leaves, after all passes."""
     data, state = values_of(seed)
-    program = LoopProgram.of(for_loops(sweep, {}), data, {Dim(d): n for d, n in SIZES.items()})
+    sizes = {Dim(d): n for d, n in SIZES.items()}
+    program = LoopProgram.of(for_loops(sweep, {}, data), data, sizes)
     arrays = program.arrays_of(copy.deepcopy(state))
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):

@@ -97,7 +97,7 @@ def test_groups_of_every_size_are_added_up():
 def test_members_that_are_left_out_are_seen():
     sampler = gp.compile(factorisation(), blocks=False)
     state, rng = started(sampler)
-    sweep = for_loops(lowered(sampler.schedule, sampler.data, sampler.constants), {})
+    sweep = for_loops(lowered(sampler.schedule, sampler.data, sampler.constants), {}, {})
     rest = [
         s
         for s in sweep.statements

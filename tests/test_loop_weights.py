@@ -376,7 +376,7 @@ def added(sweep):
 
 def test_sums_by_group_are_added_up_where_counts_are_drawn():
     assert added(shared_out())
-    assert "split[" not in str(for_loops(shared_out(), {}))
+    assert "split[" not in str(for_loops(shared_out(), {}, {}))
 
 
 def test_counts_that_something_else_reads_are_stored():

@@ -22,7 +22,7 @@ class DensityProgram(NumbersProgram):
         """The loops of a factor of a graph; raises `NotLoweredError` where there are none."""
         sizes = {d.name: n for d, n in graph.sizes.items()}
         sweep = log_density_program(graph, factor, data)
-        loops = LoopProgram.of(for_loops(sweep, sizes), data, graph.sizes)
+        loops = LoopProgram.of(for_loops(sweep, sizes, data), data, graph.sizes)
         return cls(loops, positions_read(sweep))
 
     def __call__(self, values: Values) -> Told:

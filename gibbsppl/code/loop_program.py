@@ -18,6 +18,7 @@ from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.checking import check
 from gibbsppl.code.arrays.contraction import contracted
+from gibbsppl.code.arrays.divisors import divided_beforehand
 from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.exponentials import united
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
@@ -81,8 +82,8 @@ INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))
 REALS: Mapping[str, np.dtype[Any]] = {"float": np.dtype(np.float64), "single": np.dtype(np.float32)}
 
 
-def for_loops(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
-    """The sweep, looked at, after the passes that prepare it for loops, for sizes of dims."""
+def for_loops(sweep: Sweep, sizes: Mapping[str, int], data: Values) -> Sweep:
+    """The sweep, looked at, after the passes that prepare it for loops, for data and sizes."""
     sweep = check(sweep, sizes)
     for first in FIRST:
         sweep = first(sweep)
@@ -90,7 +91,7 @@ def for_loops(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
         sweep = of_size(sweep, sizes)
     for one in PASSES:
         sweep = one(sweep)
-    return in_partial_sums(sweep, sizes)
+    return in_partial_sums(divided_beforehand(sweep, data, sizes), sizes)
 
 
 def loops_of(
@@ -115,7 +116,7 @@ def loops_of(
     sizes = {d.name: n for d, n in whole.sizes.items()}
     names = () if kept is None else [n for n in passing(schedule) if n not in kept]
     found = lowered(schedule, data, constants, is_fit=is_fit, is_partial=is_partial)
-    sweep = for_loops(of_different_rows(without_passing(found, names), data), sizes)
+    sweep = for_loops(of_different_rows(without_passing(found, names), data), sizes, data)
     if dtype == "float32":
         sweep = in_single(sweep, singles(sweep, whole, data, whole.sizes))
     sums = tuple(dict.fromkeys(a.name for s in schedule.steps for a in s.maintained))

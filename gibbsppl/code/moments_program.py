@@ -25,7 +25,7 @@ class MomentsProgram(NumbersProgram):
         """The loops of a statement of a graph; raises `NotLoweredError` where there are none."""
         sizes = {d.name: n for d, n in graph.sizes.items()}
         sweep = moments_program(graph, statement, data)
-        loops = LoopProgram.of(for_loops(sweep, sizes), data, graph.sizes)
+        loops = LoopProgram.of(for_loops(sweep, sizes, data), data, graph.sizes)
         return cls(loops, positions_read(sweep), tuple(r.start for r in statement.over))
 
     def along(

@@ -59,7 +59,8 @@ class Rooms:
         known = {d.name: n for d, n in schedule.whole.sizes.items()}
         try:
             sweep = tight_blocks_program(schedule, drawn, derived.known, self.constants)
-            made = LoopProgram.of(for_loops(sweep, known), derived.known, schedule.whole.sizes)
+            sweep = for_loops(sweep, known, derived.known)
+            made = LoopProgram.of(sweep, derived.known, schedule.whole.sizes)
             return NumbersProgram(made.beside(loops))
         except NotLoweredError:
             return None

@@ -21,8 +21,6 @@ from gibbsppl.code.arrays.expressions import (
     Position,
     Reduce,
     Span,
-    at,
-    elements,
     mapped,
     walk,
 )
@@ -40,6 +38,7 @@ from gibbsppl.code.arrays.statements import (
     with_expressions,
 )
 from gibbsppl.code.arrays.sweeps import Sweep, every, names_in, spans_in
+from gibbsppl.code.arrays.terms import dims_in_order, renumbered
 
 
 def shared(sweep: Sweep) -> Sweep:
@@ -209,12 +208,12 @@ class _Sharing:
                 return None
             is_here = any(map(_is_shifted, walk(e))) or not e.free <= self.sized
             known = {**self.spans, **here} if is_here else self.spans
-            dims = tuple(known[d] for d in _in_order(e))
+            dims = tuple(known[d] for d in dims_in_order(e))
             if any(x.arrays or x.free for s in dims for x in s.ends):
                 return None  # (members of a group have no positions of their own)
             if any(isinstance(x, Reduce) for x in walk(e)):
                 return None
-            key = ("data", _renumbered(e, dims), tuple(s.ends for s in dims))
+            key = ("data", renumbered(e, dims), tuple(s.ends for s in dims))
             if key not in self.known:
                 self.known[key] = self.names.fresh("_".join(sorted(e.arrays)[:2]) + "_known")
                 self.prepare.append(Let(self.known[key], dims, e))
@@ -268,20 +267,9 @@ def _with_additions(body: Sequence[Statement], place: int) -> list[Statement]:
     return group
 
 
-def _in_order(e: Expr) -> list[str]:
-    """The dims of an expression, in the order in which elements have them."""
-    every = [i.dim for x in elements(e) for i in x.indices if isinstance(i, Position)]
-    order = list(dict.fromkeys(every))
-    return sorted(e.free, key=lambda d: (order.index(d) if d in order else len(order), d))
-
-
 def _is_shifted(e: Expr) -> bool:
     """Whether an expression is the position before or after."""
     return isinstance(e, Position) and e.shift != 0
-
-
-def _renumbered(e: Expr, dims: Sequence[Span]) -> Expr:
-    return at(e, {s.dim: Position(f"#{n}") for n, s in enumerate(dims)})
 
 
 def _normal(s: Statement, name: str) -> object:
@@ -289,11 +277,11 @@ def _normal(s: Statement, name: str) -> object:
     match s:
         case Let(dims=dims):
             ends = tuple(d.ends for d in dims)
-            return ("let", ends, _renumbered(s.value, dims), s.type)
+            return ("let", ends, renumbered(s.value, dims), s.type)
         case Add(over=over):
             ends = tuple(d.ends for d in over)
-            indices = tuple(_renumbered(i, over) for i in s.indices)
-            return ("add", s.by, ends, indices, _renumbered(s.value, over))
+            indices = tuple(renumbered(i, over) for i in s.indices)
+            return ("add", s.by, ends, indices, renumbered(s.value, over))
         case Draw(kernel=kernel, over=over, own=own):
             return ("made", kernel, *(tuple(d.ends for d in dims) for dims in (over, own)))
     return (type(s), name, s)

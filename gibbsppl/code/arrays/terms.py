@@ -19,6 +19,9 @@ from gibbsppl.code.arrays.expressions import (
     Number,
     Position,
     Reduce,
+    Span,
+    at,
+    elements,
     is_call,
     negative,
     product,
@@ -103,3 +106,15 @@ def is_gather(e: Element) -> bool:
     dims = [i.dim for i in e.indices if isinstance(i, Position)]
     is_plain = all(isinstance(i, Position | Number) for i in e.indices)
     return not is_plain or len(set(dims)) < len(dims)
+
+
+def dims_in_order(e: Expr) -> list[str]:
+    """The dims of an expression, in the order in which elements have them."""
+    every = [i.dim for x in elements(e) for i in x.indices if isinstance(i, Position)]
+    order = list(dict.fromkeys(every))
+    return sorted(e.free, key=lambda d: (order.index(d) if d in order else len(order), d))
+
+
+def renumbered(e: Expr, dims: Sequence[Span]) -> Expr:
+    """An expression with the dims of spans by number: equal where only names of dims differ."""
+    return at(e, {s.dim: Position(f"#{n}") for n, s in enumerate(dims)})
