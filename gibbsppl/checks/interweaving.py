@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.expressions import Array, leaves_of
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.terms import Terms, size_of
 from gibbsppl.code.program import Constants, Program, State
@@ -154,9 +154,18 @@ def _relative_gap(found: Floats, wanted: Floats) -> float:
 
 
 def _log_slope(change: StandIn, values: Values, sizes: Sizes) -> Floats:
-    """``log |d of / d name|``, differentiated here: the graph's own Jacobian is what is checked."""
-    x = sp.Dummy("x")
-    leaves = (a for a in change.backward.free_symbols if str(a) == change.name)
-    (leaf,) = (a[change.dims] for a in leaves if isinstance(a, Array))
-    slope = sp.diff(change.backward.xreplace({leaf: x}), x).xreplace({x: leaf})
-    return np.ravel(np.log(at_dims(change, sp.Abs(slope), values, sizes)))
+    """``log |d of / d name|``, differentiated here: the graph's own Jacobian is what is checked.
+
+    What is computed of an element and of others that are computed of themselves alone has the
+    slopes in each element as its Jacobian: those of all that read it where they stand.
+    """
+    (array,) = (a for a in change.backward.free_symbols if str(a) == change.name)
+    assert isinstance(array, Array)
+    read = {array[change.dims], *leaves_of(change.backward, (change.name,))}
+    slopes = np.zeros(tuple(sizes[d] for d in change.dims))
+    for leaf in read:
+        x = sp.Dummy("x")
+        slope = sp.diff(change.backward.xreplace({leaf: x}), x).xreplace({x: leaf})
+        at = tuple(slice(None) if i in change.dims else int(i) for i in leaf.indices)
+        slopes[at] += at_dims(change, slope, values, sizes)[at]
+    return np.ravel(np.log(np.abs(slopes)))

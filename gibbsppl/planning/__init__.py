@@ -20,7 +20,7 @@
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
 - `alternatives` to what rules prefer, chosen by their costs and their `mixing` by theory
   (of `normal_blocks`, by sparse matrices of `large_blocks`, and of scales by missing
-  `information`; terms with `kinks` by their slopes)
+  `information`, with or without `updates_of_scales`; terms with `kinks` by their slopes)
 - `marginal_moves`: of what has no closed form, with a variable that they see integrated out, and
   what is gained so (`marginal_gain`)
 - `along_paths`: what moves one by one next to not at all, by the same theory, moved along paths

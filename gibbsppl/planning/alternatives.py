@@ -30,6 +30,7 @@ from gibbsppl.planning.mixing import share_of
 from gibbsppl.planning.normal_blocks import LARGEST
 from gibbsppl.planning.plan import planned
 from gibbsppl.planning.rules import RULES
+from gibbsppl.planning.updates_of_scales import is_walk, shares_of_scale
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.interweaving import often_read
 from gibbsppl.rewrites.stages import NonCentred
@@ -365,11 +366,19 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
             (one.variable, one.group),
             replace(now.model, interwoven=kept),
             now.control,
-            partial(_shares_of_scale, one),
+            partial(shares_of_scale, one),
             _no_limit,
-            small and size_of_array(one.before, one.group) <= FEW,
+            _is_scale_told(one, small=small),
             left,
         )
+
+
+def _is_scale_told(interwoven: NonCentred, *, small: bool) -> bool:
+    """Whether theory is asked of a scale: of a walk, whose elements are looked at once, too."""
+    graph, name = interwoven.before, interwoven.group
+    if is_walk(graph, name):
+        return _positions(graph) <= 10 * MANY
+    return small and size_of_array(graph, name) <= FEW
 
 
 def _is_asked(names: Collection[str], control: Control) -> bool:
@@ -389,20 +398,6 @@ def _is_told(graph: Graph, block: Quadratic, most: float, *, small: bool) -> boo
 def _limit(schedule: Schedule, graph: Graph, block: Quadratic, states: States) -> float:
     """The effective draws of a sweep of the slowest scale that is drawn given a block."""
     return share_of(rate_of_scales(schedule, graph, block, states))
-
-
-def _shares_of_scale(
-    interwoven: NonCentred, own: Schedule, other: Schedule, values: Values
-) -> tuple[float, ...]:
-    """The effective draws of a scale with its non-centred update, all at best, and without it.
-
-    NaN where theory is silent.
-    """
-    del own, other
-    graph = interwoven.before
-    block = block_of_group(graph, interwoven.group, values)
-    rate = rate_of_scale(graph, block, interwoven.variables, values)
-    return 1.0, nan if rate is None else share_of(rate)
 
 
 def _no_limit(states: States) -> float:

@@ -34,6 +34,8 @@ from gibbsppl.rewrites.expansion import expansion
 from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.quality import CLOSED, CONCAVE, FALLBACK, quality_of
 from gibbsppl.rewrites.recentring import (
+    anchor_of,
+    has_scale,
     is_recentrable,
     location_and_scale,
     on_log_scale,
@@ -71,12 +73,12 @@ def with_interwoven(
     graph = model.stages[0].graph
     _check_names(graph, names or ())
     # (what a scan integrates out is right again in the last stage alone)
-    every = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
+    every = range(len(model.stages))[-1 if skipped else 0 :]
     # (sums that stand for what is integrated out know nothing of other coordinates)
     stages = [n for n in every if skipped or not model.stages[n].graph.marginals]
     found: list[NonCentred] = []
     for group in graph.latent:
-        if is_recentrable(graph, group) and group.target.array.name not in skipped:
+        if has_scale(graph, group) and group.target.array.name not in skipped:
             moving = _moving(graph, group, names)
             pairs = [
                 (variable, what)
@@ -107,10 +109,9 @@ def _moving(
 ) -> Iterator[tuple[Statement, What]]:
     """The locations and scales that may be drawn with a group held fixed, locations first."""
     location, scale = location_and_scale(group)
-    told: tuple[tuple[What, Expr, Expr], ...] = (
-        ("location", location, scale),
-        ("scale", scale, sp.S.Zero),
-    )
+    told: tuple[tuple[What, Expr, Expr], ...] = (("scale", scale, sp.S.Zero),)
+    if anchor_of(graph, group) is None:  # (a walk has no location but its own elements)
+        told = (("location", location, scale), *told)
     for what, read, not_read in told:
         for variable in graph.latent:
             name = variable.target.array.name
@@ -310,7 +311,7 @@ def _made(
     """A variable with its conditional given the standardised group, in the graph of a stage."""
     graph, taken = model.stages[stage].graph, _names(model, others.made)
     own = next((s for s in graph.statements if s.name == group.name), None)
-    if own is None or not is_recentrable(graph, own):
+    if own is None or not has_scale(graph, own):
         return None
     array = group.target.array.name
     first = recentred(graph, own, f"{array}_eta", held)
@@ -415,5 +416,5 @@ def _check_names(graph: Graph, names: Collection[str]) -> None:
 def _nothing_found(name: str) -> str:
     return (
         f"interweave: {name} is no location or scale of a latent array of a location-scale family "
-        "drawn whole, by one statement or in units of one scale, and not truncated; leave it out."
+        "drawn whole, by one statement or in units or steps of one scale, not truncated; omit it."
     )

@@ -12,6 +12,10 @@ noise`` (G. Kastner and S. Fruehwirth-Schnatter, 2014, "Ancillarity-sufficiency 
 strategy (ASIS) for boosting MCMC estimation of stochastic volatility models", Computational
 Statistics and Data Analysis 76).
 
+Where the rest are the steps of a walk from an element with a prior of its own, the steps are in
+units of their scale, and that element stays as it is: ``x[t] ~ x[t - 1] + scale * noise`` has
+``eta[t] = x[0] + (x[t] - x[0]) / scale ~ eta[t - 1] + noise``.
+
 >>> from gibbsppl.families import FAMILIES
 >>> from gibbsppl.algebra.expressions import Array, Dim
 >>> from gibbsppl.model.graph import Graph, Statement, Variable
@@ -29,7 +33,7 @@ y[j] ~ Normal(mu=mu + theta_eta[j]/sqrt(tau), tau=1)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -40,6 +44,7 @@ from gibbsppl.algebra.expressions import (
     Expr,
     Leaf,
     array_of,
+    dims_of,
     mentions,
     renamed_apart,
     substitute,
@@ -81,12 +86,52 @@ def is_recentrable(graph: Graph, statement: Statement) -> bool:
     )
     if statement is not first or not plain:
         return False
-    if len(own) == 1:
-        return is_whole(graph, statement)
-    rows = [s.family.location_scale for s in own]
-    is_known = any(c.target.array.name == name for c in graph.constants)
-    as_they_are = all(s.known == 0 and not s.censored for s in own)
-    return as_they_are and not is_known and all(r and r.location is not None for r in rows)
+    return is_whole(graph, statement) if len(own) == 1 else _are_plain(graph, own)
+
+
+def has_scale(graph: Graph, statement: Statement) -> bool:
+    """Whether an array may move with the scale of this statement, its elements in units of it."""
+    return is_recentrable(graph, statement) or anchor_of(graph, statement) is not None
+
+
+def anchor_of(graph: Graph, statement: Statement) -> Leaf | None:
+    """The elements from which the steps of walks are counted, that another statement draws.
+
+    The first of a walk, ``x[0]``, or of several, ``x[k, 0]``; the last of one that goes backward.
+    None where a statement does not draw steps, and all of them, from such elements.
+    """
+    name = statement.target.array.name
+    every, indices = graph.statements_of(name), statement.target.indices
+    others = [s for s in every if s.name != statement.name]
+    if len(every) != 2 or len(others) != 1 or not _are_plain(graph, every):
+        return None
+    (first,) = others
+    pairs = zip(indices, first.target.indices, strict=True)
+    apart = [n for n, (own, other) in enumerate(pairs) if own != other]
+    if len(apart) != 1 or len(set(_dims(indices))) < len(indices):
+        return None
+    along, place = indices[apart[0]], first.target.indices[apart[0]]
+    location, scale = location_and_scale(statement)
+    is_walk = mentions(location, (name,)) and not mentions(scale, (name,))
+    is_first = not any(mentions(a, (name,)) for _, a in first.arguments)
+    if not is_walk or not is_first or along in dims_of(scale):
+        return None
+    sizes = {d: n - (d == along) for d, n in graph.sizes.items()}
+    whole = all(len(r) == sizes[r.dim] for s in every for r in s.over)
+    steps = next(r for r in statement.over if r.dim == along)
+    return first.target if whole and place in {steps.start - 1, steps.stop} else None
+
+
+def _are_plain(graph: Graph, statements: Collection[Statement]) -> bool:
+    """Whether statements draw an array by families with a location and a scale, all of it."""
+    rows = [s.family.location_scale for s in statements]
+    names = {s.target.array.name for s in statements}
+    return (
+        all(r and r.location is not None for r in rows)
+        and all(s.lower is None and s.upper is None for s in statements)
+        and all(s.known == 0 and not s.censored for s in statements)
+        and not any(c.target.array.name in names for c in graph.constants)
+    )
 
 
 def is_whole(graph: Graph, statement: Statement) -> bool:
@@ -133,8 +178,29 @@ def recentred(graph: Graph, statement: Statement, name: str, what: What) -> Unce
         return None
     new = array_of(name, is_positive=bool(array.is_positive))
     own = old.own_dims
+    if not is_recentrable(graph, statement):
+        return _from_anchor(graph, statement, new, scale) if what == "scale" else None
     change = StandIn(name, old, own, (old - location) / scale, location + scale * new[own])
     made = {s.name: _in_units(s, new, location, scale, _Reader(change).read) for s in every}
+    return standing(graph, made, change)
+
+
+def _from_anchor(graph: Graph, statement: Statement, new: Array, scale: Expr) -> Uncentred | None:
+    """The graph with the distances of walks from their anchors in units of the scale of steps.
+
+    ``x[t] = x[0] + scale * (eta[t] - eta[0])``, where ``eta[0]`` is ``x[0]`` itself: the density of
+    the steps alone has the scale as its Jacobian.
+    """
+    anchor, old = anchor_of(graph, statement), statement.target
+    if anchor is None:
+        return None
+    here, start = new[old.indices], new[anchor.indices]
+    forward, backward = anchor + (old - anchor) / scale, start + scale * (here - start)
+    change = StandIn(new.name, old, old.own_dims, forward, backward)
+    (first,) = (s for s in graph.statements_of(old.array.name) if s.name != statement.name)
+    called = new.name + first.name.removeprefix(old.array.name)
+    steps = _in_units(statement, new, start * (1 - scale), scale, _Reader(change).read)
+    made = {first.name: replace(first, name=called, target=start), statement.name: steps}
     return standing(graph, made, change)
 
 
