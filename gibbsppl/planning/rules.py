@@ -53,8 +53,8 @@ _ROWS = (
     ),
     ChoiceRule(
         "surely accepted", 2 / 3,
-        "of which such a share is expected to be accepted is proposed first, other groups only "
-        "where they have none of these in them",
+        "groups of which such a share is expected to be accepted are proposed first, others only "
+        "where they have none of the variables of these",
         "States at which theory is asked are settled. In lips the effects are accepted with 0.72, "
         "and with a coefficient beside them with 0.57, which theory prefers; but from starts with "
         "a small precision those hardly move, and after 500 sweeps of warm-up chains had 0.008 "
