@@ -15,8 +15,10 @@ import xarray as xr
 import gibbsppl as gp
 from gibbsppl.arguments import START_WORDS
 from gibbsppl.cli import main
+from gibbsppl.cli.arguments import KERNELS, OF_SEVERAL
 from gibbsppl.cli.command import STARTS
 from gibbsppl.cli.model_files import model_in, model_of
+from gibbsppl.kernels import OFFERED
 
 COIN = """
 import gibbsppl as gp
@@ -524,3 +526,53 @@ def test_predictions(tmp_path, monkeypatch, capsys):
     assert "expected a file whose name ends in" in failing(
         capsys, "predict", path, "--draws", "mine.nc", "--new", "new.txt"
     )
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+PAIR = """
+import gibbsppl as gp
+
+def model():
+    with gp.Model(name="pair") as m:
+        a, b = gp.Normal("a", 0, sigma=1), gp.Normal("b", 0, sigma=1)
+        gp.Normal("y", gp.exp(a) + b**2, sigma=1, observed=2.0)
+    return m
+"""
+
+
+def test_every_kernel_that_needs_no_arguments_has_a_name_on_the_command_line():
+    made = {name: getattr(gp, kernel)() for name, kernel in KERNELS.items()}
+    of_others = {gp.Proposal, gp.Cycle, gp.Mix}
+
+    assert {type(k) for k in made.values()} == {*OFFERED} - of_others
+    assert {n for n, k in made.items() if k.takes_several} == {*OF_SEVERAL}
+
+
+@pytest.mark.parametrize("asked", [["a,b=nuts"], ["a, b = hmc"], ["a=slice", "b=hmc"]])
+def test_kernels_of_one_variable_and_of_several_are_asked_for(asked, tmp_path, capsys):
+    path = written(tmp_path, PAIR, "pair.py")
+    options = [o for one in asked for o in ("--kernel", one)]
+    assert main(["check", str(path), *options]) == 0
+    told = capsys.readouterr().out
+    assert ("a, b " in told) == (len(asked) == 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("a=nutz", r"--kernel: found 'a=nutz', expected a variable, .*hmc.* Did you mean 'nuts'\?"),
+        ("a,=nuts", r"--kernel: found 'a,=nuts', expected a variable"),
+        ("a,b=slice", r"--kernel: found 'a,b=slice', but slice moves one .* one of nuts, hmc"),
+    ],
+)
+def test_kernels_that_cannot_be_are_told_with_what_can(asked, told, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["check", str(written(tmp_path, PAIR, "pair.py")), "--kernel", asked])
+    assert re.search(told, capsys.readouterr().err)
+
+
+def test_a_variable_with_two_kernels_is_told(tmp_path, capsys):
+    path = str(written(tmp_path, PAIR, "pair.py"))
+    told = failing(capsys, "check", path, "--kernel", "a=slice", "--kernel", "b,a=nuts")
+    assert "--kernel: found 'a' 2 times, expected each variable once" in told

@@ -7,16 +7,24 @@ found and expected.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+
+from gibbsppl.errors import CompileError, did_you_mean
 
 # What --kernel takes, and the names in gibbsppl.kernels.
 KERNELS = {
     "slice": "Slice",
     "elliptical-slice": "EllipticalSlice",
     "random-walk": "RandomWalk",
+    "nuts": "NUTS",
+    "hmc": "HMC",
     "adaptive-rejection": "AdaptiveRejection",
     "over-relaxed": "OverRelaxed",
     "swap": "Swap",
+    "exact": "Exact",
 }
+# Those that move several variables together.
+OF_SEVERAL = ("nuts", "hmc")
 
 
 def names_of(text: str) -> tuple[str, ...]:
@@ -41,15 +49,39 @@ def rates_of(text: str) -> dict[str, int]:
     return found
 
 
-def kernel_of(text: str) -> tuple[str, str]:
-    """A variable and the name of its kernel."""
-    name, _, kernel = text.partition("=")
-    if not name or kernel not in KERNELS:
+def kernel_of(text: str) -> tuple[tuple[str, ...], str]:
+    """The variables that a kernel moves, one or several together, and the name of the kernel.
+
+    >>> kernel_of("mu=slice"), kernel_of("a, b=nuts")
+    ((('mu',), 'slice'), (('a', 'b'), 'nuts'))
+    """
+    before, _, after = text.rpartition("=")
+    names, kernel = names_of(before), after.strip()
+    if not all(names) or kernel not in KERNELS:
         expected = ", ".join(KERNELS)
         raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected a variable, =, and one of {expected}"
+            f"found {text!r}, expected a variable, =, and one of {expected}; several variables may "
+            f"be moved together: a,b={OF_SEVERAL[0]}.{did_you_mean(kernel, KERNELS)}"
         )
-    return name, kernel
+    if len(names) > 1 and kernel not in OF_SEVERAL:
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, but {kernel} moves one variable; expected one of "
+            f"{', '.join(OF_SEVERAL)} for several, or --kernel for each variable"
+        )
+    return names, kernel
+
+
+def kernels_by_variable(
+    asked: Sequence[tuple[tuple[str, ...], str]],
+) -> dict[str | tuple[str, ...], str]:
+    """The names of kernels by variable, or by several that are moved together."""
+    every = [name for names, _ in asked for name in names]
+    for name in every:
+        if every.count(name) > 1:
+            raise CompileError(
+                f"--kernel: found {name!r} {every.count(name)} times, expected each variable once."
+            )
+    return {names if len(names) > 1 else names[0]: kernel for names, kernel in asked}
 
 
 def count_of(text: str) -> int:

@@ -21,8 +21,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import gibbsppl
-from gibbsppl.cli import folders, questions
-from gibbsppl.cli.arguments import KERNELS, count_of, kernel_of, names_of, rates_of
+from gibbsppl.cli import arguments, folders, questions
+from gibbsppl.cli.arguments import KERNELS, OF_SEVERAL, count_of, kernel_of, names_of, rates_of
 from gibbsppl.cli.model_files import is_python, model_of
 from gibbsppl.errors import GibbspplError, RunError
 
@@ -43,9 +43,9 @@ DEVIANCE, PENALTY = "deviance", "pD"
 STARTS = ("pilot", "prior", "optimum", "variational")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(typed: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    options = _parsed(sys.argv[1:] if arguments is None else arguments)
+    options = _parsed(sys.argv[1:] if typed is None else typed)
     try:
         code = int(options.command(options))
         sys.stdout.flush()
@@ -133,7 +133,8 @@ def _command(
     )  # fmt: skip
     schedule.add_argument(
         "--kernel", type=kernel_of, action="append", default=[], metavar="X=KERNEL",
-        help=f"the kernel of a variable: {', '.join(KERNELS)}",
+        help=f"the kernel of a variable: {', '.join(KERNELS)}; of several that are moved together: "
+        f"X,Y={OF_SEVERAL[0]}",
     )  # fmt: skip
     return made
 
@@ -397,8 +398,9 @@ def check(options: argparse.Namespace) -> int:
 
 def _settings(options: argparse.Namespace) -> Settings:
     """The settings of the schedule, as `compile` takes these."""
-    asked = {name: getattr(gibbsppl, KERNELS[kernel])() for name, kernel in options.kernel}
-    return {"order": options.order, "scan": options.scan, "kernels": asked}
+    named = arguments.kernels_by_variable(options.kernel)
+    kernels = {names: getattr(gibbsppl, KERNELS[kernel])() for names, kernel in named.items()}
+    return {"order": options.order, "scan": options.scan, "kernels": kernels}
 
 
 def compiled(model: Model, options: argparse.Namespace) -> Sampler:
