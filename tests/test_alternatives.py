@@ -361,6 +361,7 @@ EVERYDAY = {
     "dyes": lambda: gp.compile(models.dyes.model()),  # (location and scale of one group)
     "salm": lambda: gp.compile(models.salm.model()),  # (elements that nothing ties)
     "pumps": lambda: gp.compile(models.pumps.model()),  # (a number integrated out)
+    "horseshoe": lambda: gp.compile(models.horseshoe.model()),  # (a scale with two updates)
     "plates": plates,  # (without auxiliary variables: proposed, if that pays)
 }
 

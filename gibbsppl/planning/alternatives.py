@@ -184,6 +184,9 @@ def _decided(
     plan, made = max(better, key=lambda pair: pair[1].by_theory, default=(now, mine))
     left = [c for c in (mine, *(c for _, c in others)) if c is not made]
     left.sort(key=lambda c: -inf if isnan(c.by_theory) else c.by_theory, reverse=True)
+    if made is mine and "interweave" in {*mine.settings} - {*beside}:
+        # (by name a variable would have all updates that it may have, not those that are made)
+        made = replace(mine, settings={**mine.settings, "interweave": True})
     return plan, Choice(options[0].variables, made, tuple(left))
 
 
