@@ -310,3 +310,14 @@ def starts_raise(sampler):
     except RunError:
         return True
     return False
+
+
+@pytest.mark.parametrize("scale", [gp.HalfFlat, lambda name: gp.Gamma(name, 1e-9, rate=1e-9)])
+def test_a_vague_scale_whose_group_moves_along_starts_or_is_told(scale):
+    with gp.Model(name="groups", coords={"g": 8, "i": 3}) as model:
+        mu, tau = gp.Flat("mu"), scale("tau")
+        theta = gp.Normal("theta", mu, sigma=tau, dims="g")
+        gp.Poisson("y", gp.exp(theta), dims=("g", "i"), observed=np.arange(24).reshape(8, 3) % 7)
+    sampler = gp.compile(model)
+    assert any(i.what == "scale" for i in sampler.schedule.interwoven.values())
+    starts_raise(sampler)  # (no other error)

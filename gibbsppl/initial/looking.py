@@ -32,6 +32,8 @@ def _of(schedule: Schedule, step: Step) -> Iterator[OfFamily | OfSeveral | OfDen
         yield _of_family(schedule, step)
     if step.is_joint:
         yield OfSeveral(step.name, step.variables, schedule.stand_ins(step))
+    if step.name in schedule.interwoven:  # (the density is looked at where no group moves along)
+        return
     if isinstance(step, DensityDraw):
         statement = step.statement
         own = (step.variables[0], slices_of(step.region), statement.mask)

@@ -93,7 +93,10 @@ def _check_family(
     """Raise an error where natural parameters are outside of the domain of their family."""
     values = {**data, **state}
     apart = with_stand_ins(step.stand_ins, values, sizes) if step.stand_ins else state
-    given = program.given_rest[step.name]({**apart}, constants)
+    try:
+        given = program.given_rest[step.name]({**apart}, constants)
+    except (ZeroDivisionError, OverflowError) as caught:  # (of plain numbers)
+        raise StartError(_too_extreme(step.name)) from caught
     etas = given if isinstance(given, tuple) else (given,)
     bounds: tuple[Floats, ...] = ()
     if step.is_bounded:
