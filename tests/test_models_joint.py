@@ -256,6 +256,7 @@ WAYS = {
         "rates integrated out": {"collapse": ("theta",)},
         "their scale integrated out": {"collapse": ("beta",)},
         "a shape by slice": {"kernels": {"alpha": gp.Slice()}},
+        "a shape given the scale": without("marginal moves"),
     },
     "seeds": {
         "Polya-Gamma": with_(POLYA_GAMMA),
@@ -286,6 +287,7 @@ WAYS = {
         "coefficients given the noise": without("locations"),
         "noise integrated out": {"collapse": ("tau",)},
         "coefficients integrated out": {"collapse": ("beta",)},
+        "scales by slice": {"kernels": {"local": gp.Slice(), "overall": gp.Slice()}},
     },
     "spike_and_slab": {
         "weights integrated out": {"collapse": ("beta",)},
