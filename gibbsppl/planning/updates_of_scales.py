@@ -26,19 +26,32 @@ from gibbsppl.schedule.sweeps import Schedule
 def shares_of_scale(
     interwoven: NonCentred, own: Schedule, other: Schedule, values: Values
 ) -> tuple[float, ...]:
-    """The effective draws of a scale with its non-centred update, all at best, and without it.
+    """The effective draws of a scale with its non-centred update and without it.
 
-    NaN where theory is silent.
+    With it, but of walks, they are all at best. NaN where theory is silent.
     """
     del own, other
     graph = interwoven.before
     block = block_of_group(graph, interwoven.group, values)
     if is_walk(graph, interwoven.group):
         known = known_of_steps(graph, block, interwoven.group, values)
-        # (what either draw forgets is as if it were forgotten by both apart)
-        return 1.0, nan if known is None else known / (1.0 + known)
+        return _shares_of_steps(nan if known is None else known)
     rate = rate_of_scale(graph, block, interwoven.variables, values)
     return 1.0, nan if rate is None else share_of(rate)
+
+
+def _shares_of_steps(known: float) -> tuple[float, float]:
+    """The effective draws of the scale of a walk, of which others tell so much beside its steps.
+
+    Given the walk the draw keeps a share ``1 / (1 + known)``, given its shape ``known / (1 +
+    known)``. Where what the two hold fixed is independent, one after the other keep the product (Y.
+    Yu and X.-L. Meng, 2011, "To center or not to center: that is not the question", Journal of
+    Computational and Graphical Statistics 20).
+
+    >>> _shares_of_steps(1.0)
+    (0.75, 0.5)
+    """
+    return 1.0 - known / (1.0 + known) ** 2, known / (1.0 + known)
 
 
 def is_walk(graph: Graph, name: str) -> bool:
