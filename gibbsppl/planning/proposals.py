@@ -110,7 +110,7 @@ def _share(rng: np.random.Generator, trial: Trial, step: Step, values: Values) -
         state,
         values[f"~{step.name}"].centre,
         program.given_rest[step.name](state, constants),
-        joint_in(constants, step.variables),
+        joint_in(constants, step.name),
         to_second_order,
         constants,
         batches=BATCHES,
