@@ -620,7 +620,8 @@ def test_a_schedule_knows_what_a_chain_reads():
     without = replace(
         schedule.graph, statements=tuple(s for s in schedule.graph.statements if s.name != "P")
     )
-    steps, graphs = (chain, chain, rows), (without, schedule.graph, schedule.graph)
+    before = replace(chain, name="z before")
+    steps, graphs = (before, chain, rows), (without, schedule.graph, schedule.graph)
     with pytest.raises(CompileError, match="z: its draw reads P, which is stale"):
         check_fresh(replace(schedule, steps=steps, graphs=graphs))
 

@@ -581,7 +581,7 @@ def effects(groups):
 
 
 def test_effects_of_groups_are_drawn_column_by_column():
-    few, many = (gp.compile(effects(g)) for g in (5, 10))
+    few, many = (gp.compile(effects(g), blocks={"b": "elements"}) for g in (5, 10))
     (step,) = few.schedule.steps
 
     assert step.colours.count == 3
@@ -591,7 +591,7 @@ def test_effects_of_groups_are_drawn_column_by_column():
 
 
 def test_effects_weighed_otherwise_are_seen():
-    sampler = gp.compile(effects(5))
+    sampler = gp.compile(effects(5), blocks={"b": "elements"})
     source = sampler.source
     right = re.search(r"by_(\w+)\.sum\(", source)
     assert right is not None

@@ -13,7 +13,8 @@
 - blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, maybe
   in place of an `augmentation` where all that it serves is proposed; why those that are asked for
   are `unproposed`
-- `proposing`: all of a block at once, or one by one, by theory; `along_ellipses`: ellipses, draws
+- `proposing`: all of a block at once, or one by one, by theory, of `proposals` by how many are
+  accepted; `along_ellipses`: ellipses, draws
   one by one, or both (`turning` is the theory of ellipses)
 - `recentred`: proposals along which a group moves, or a non-centred update
 - `step_names` of steps that draw parts of arrays

@@ -128,10 +128,14 @@ def _shares(
 ) -> tuple[float, float] | None:
     """The effective draws of a sweep of two plans; None where theory is silent.
 
-    So too where fewer proposals of the other one than the ``least`` are accepted.
+    So too where fewer proposals of the other one than the ``least`` are accepted; or not surely
+    enough, and draws one by one mix as fast, which scales drawn once more make faster yet.
     """
     accepted = expected_share(other.trial, names, start)
-    return None if accepted < least else shares_of((now, other), names, start)
+    found = None if accepted < least else shares_of((now, other), names, start)
+    if found is None or (accepted < SURELY_ACCEPTED and found[1] <= found[0]):
+        return None
+    return found
 
 
 def shares_of(

@@ -47,9 +47,11 @@ _ROWS = (
         "Below it a few weights tell it, and every other step of a chain is one of a walk. In "
         "kidney and alli 0.20 and 0.15 were expected, of which short chains had accepted 0.60 and "
         "0.54, long ones 0.38 and 0.32, and had fewer effective draws than one by one. Of a "
-        "Poisson series of 80 counts 0.45 were; two others like it had 6 and 21 times the "
-        "effective draws an operation that they had one by one, and with its precision drawn, "
-        "too, of which 0.36 were expected, 1.4 times.",
+        "series of 80 counts 0.45 were; two others like it had 6 and 21 times the effective draws "
+        "an operation that they had one by one, and with its precision drawn, too, of which 0.36 "
+        "were expected, 1.4 times. Sixty effects of counts and their level, which by theory mix "
+        "as fast one by one, had a fifth of the effective draws an operation that they had so, the "
+        "level drawn once more with the effects moving along.",
     ),
     ChoiceRule(
         "surely accepted", 0.59,
