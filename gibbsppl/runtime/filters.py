@@ -26,6 +26,8 @@ SMALLEST = float(np.finfo(float).tiny)
 NEGLIGIBLE = -math.log(np.finfo(float).eps / 4)
 # Underflow beside a number above this (the largest being one) is less than its rounding error.
 SMALLEST_KEPT = float(np.finfo(float).tiny / np.finfo(float).eps)
+# Two ways to the same products, of many steps, agree but for rounding.
+ROUNDED = 1e-6
 # Blocks multiply the work by the number of labels: above this they take longer than a loop.
 MOST_IN_BLOCKS = 10_000
 # Shorter chains than this are not cut into blocks.
@@ -166,25 +168,36 @@ class _Blocks:
         weights, into = self._cut(own.weights), self._into()
         entering = self._entering(weights, into)
         rows, now = np.empty(weights.shape), entering
+        tops = np.ones((*weights.shape[:-1], 1))
         for j in range(self.length):
             now = own.advanced(now, self._at(into, j), weights[j])
             if j == 0:
                 now[0] = weights[0, 0]
             if (j + 1) % own.every == 0:
-                now, _ = own.scaled(now)
+                now, tops[j] = own.scaled(now)
             rows[j] = now
-        joined = np.swapaxes(rows, 0, 1).reshape(self.count * self.length, *rows.shape[2:])
-        found = joined[: len(own.weights)]
-        if own.possible is None or (found >= SMALLEST_KEPT).all():
+        found = self._in_order(rows)
+        if own.possible is None:
             return found
-        # (the last block may have no step of its own)
-        same = (entering[1:] > 0) == (rows[-1, :-1] > 0)
-        return found if same.all() and self._zeros_are_true(own.possible, found) else None
+        # (of what is divided by a small number few digits may be left)
+        before = self._in_order(rows * tops)
+        lost = (before > 0) & (before < SMALLEST_KEPT)
+        met = np.isclose(entering[1:], rows[-1, :-1], rtol=ROUNDED, atol=0)
+        if lost.any() or not met.all():
+            return None
+        return found if self._zeros_are_true(own.possible, found) else None
+
+    def _in_order(self, rows: Floats) -> Floats:
+        """Rows by step of a block, and block, by time."""
+        joined = np.swapaxes(rows, 0, 1).reshape(self.count * self.length, *rows.shape[2:])
+        return joined[: len(self.of.weights)]
 
     def _zeros_are_true(self, possible: Flags, found: Floats) -> bool:
         """Whether all zeros are exact: no possible path leads to these labels."""
         zero = found == 0
-        if (~zero & (found < SMALLEST_KEPT)).any() or zero.all(axis=-1).any():
+        if not zero.any():
+            return True
+        if zero.all(axis=-1).any():
             return False
         ways = (self.of.transitions > 0).astype(float)
         before = (~zero[:-1]).astype(float)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.by_scipy import xlogy
-from gibbsppl.runtime.filters import Filter, products
+from gibbsppl.runtime.filters import Filter, products, top_of
 from gibbsppl.runtime.places import Bounds
 from gibbsppl.runtime.types import Array, Flags, Floats, Generator, Integers, Ints, Values
 
@@ -155,6 +155,7 @@ def likeliest_chain(
         led = best[:, :, None] + logs.after(t - 1)
         before[t] = led.argmax(axis=1)
         best = led.max(axis=1) + logs.weights[t]
+        own.check_possible(best, t)
     found, every = np.empty((count, sequences), dtype=np.intp), np.arange(sequences)
     found[-1] = best.argmax(axis=-1)
     for t in range(count - 1, 0, -1):
@@ -196,18 +197,18 @@ def log_probabilities(
     np.float64(0.3)
     """
     own = _arranged(name, log_weights, log_transitions, axis, None)
-    steps, filtered = own.filtered()
+    steps, filtered = own.logs, own.in_logs()
     at = np.moveaxis(np.rint(np.asarray(labels)).astype(int) - lower, axis, 0)
     at = at.reshape(len(filtered), -1)
     found = np.empty(at.shape)
     for t in range(len(filtered) - 1, -1, -1):
-        if t == len(filtered) - 1:
-            weights = steps.linear(filtered[t])
-        else:
-            weights = steps.led_to(filtered[t], _columns(steps.after(t), at[t + 1]))
-        own_weight = np.take_along_axis(weights, at[t][:, None], axis=-1)[:, 0]
-        with np.errstate(divide="ignore"):
-            found[t] = np.log(own_weight) - np.log(weights.sum(axis=-1))
+        weights = filtered[t]
+        if t < len(filtered) - 1:
+            weights = weights + _columns(steps.after(t), at[t + 1])
+        own_weight = np.take_along_axis(weights, at[t][:, None], axis=-1)
+        # (the largest counts as one; nothing at all leads to an impossible label)
+        total = np.maximum(steps.linear(weights).sum(axis=-1, keepdims=True), 1.0)
+        found[t] = (own_weight - top_of(weights) - np.log(total))[:, 0]
     return found
 
 
@@ -241,17 +242,27 @@ class _Chain:
         found = None if fast is None else fast.filtered()
         if fast is not None and found is not None:
             return fast, found
+        return self.logs, self.in_logs()
+
+    def in_logs(self) -> Floats:
+        """The filtered labels, as logs."""
         found = self.logs.filtered()
         assert found is not None
-        lost = np.isneginf(found.max(axis=-1))
+        lost = np.isneginf(found.max(axis=-1)).any(axis=-1)
         if lost.any():
-            t, sequence = (int(i[0]) for i in np.nonzero(lost))
+            t = int(lost.argmax())
+            self.check_possible(found[t], t)
+        return found
+
+    def check_possible(self, led: Floats, t: int) -> None:
+        """Raise where no label has a log weight above -inf, of those led to at a position."""
+        lost = np.isneginf(led.max(axis=-1))
+        if lost.any():
             raise RunError(
-                f"{self.name}: no labels are possible: up to {self.place(t, sequence)} every "
-                "sequence of them has probability zero; look for transitions of probability zero, "
-                "and for labels and data that are known and that nothing can have led to."
+                f"{self.name}: no labels are possible: up to {self.place(t, int(lost.argmax()))} "
+                "every sequence of them has probability zero; look for transitions of probability "
+                "zero, and for labels and data that are known and that nothing can have led to."
             )
-        return self.logs, found
 
 
 def _arranged(
@@ -269,10 +280,12 @@ def _arranged(
         every = np.arange(lower, lower + size).reshape(-1, *[1] * len(shape))
         log_weights = np.where(known & (every != np.rint(now)), -np.inf, log_weights)
     by_time = np.moveaxis(log_weights, axis + 1, 0).reshape(shape[axis], size, -1)
-    weights = np.ascontiguousarray(np.swapaxes(by_time, 1, 2))
+    highest = by_time.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        # (anew: what is given may be held by others)
+        weights = np.subtract(np.swapaxes(by_time, 1, 2), highest[..., None], order="C")
     transitions = _by_time(np.asarray(log_transitions, dtype=np.float64), axis, shape)
     found = _Chain(name, shape, axis, Filter(weights, transitions))
-    highest = weights.max(axis=-1)
     if not np.isfinite(highest).all():
         t, sequence = (int(i[0]) for i in np.nonzero(~np.isfinite(highest)))
         raise RunError(
@@ -281,7 +294,6 @@ def _arranged(
         )
     if transitions.size and not transitions.max() < np.inf:
         raise RunError(f"{name}: a transition is not a number; look at what it is computed from.")
-    weights -= highest[..., None]
     return found
 
 

@@ -175,6 +175,11 @@ def likeliest_chain(
     _know(log_weights, lower, now, known)
     by_step = log_transitions.reshape(log_transitions.size // size**2, size, size)
     before = np.empty((count, size), dtype=np.int64)
+    for m in range(len(by_step)):
+        if not _are_numbers(by_step[m]):
+            raise ValueError("a transition of labels is not a number")
+    if not _are_numbers(log_weights):
+        raise ValueError("a weight of labels is not a number")
     for t in range(1, count):
         m = t - 1 if len(by_step) > 1 else 0
         for k in range(size):
@@ -194,6 +199,16 @@ def likeliest_chain(
     for t in range(count - 1, -1, -1):
         out[t] = label + lower
         label = before[t, label] if t > 0 else label
+
+
+@kernel
+def _are_numbers(logs: Floats) -> bool:
+    """Whether all logs are numbers, or -inf."""
+    for row in logs:
+        for x in row:
+            if not x < np.inf:
+                return False
+    return True
 
 
 @kernel

@@ -17,6 +17,8 @@ from .exponentials import exp_not_above_1
 KEPT = 1e-290
 # Where the largest product is above this, those below `KEPT` are next to nothing.
 LARGE = 1e-140
+# What is kept in logs alone is below this; `KEPT`, divided by as many as there are labels, is not.
+IN_LOGS = 1e-300
 # So many positions at once: their weights stay in the cache of a processor.
 BLOCK = 128
 
@@ -176,7 +178,7 @@ def _log_led(
 def log_of(log_weights: Floats, filtered: Floats, t: int, label: int) -> float:
     """The log of the filter, which is kept only where it is small."""
     weight = filtered[t, label]
-    return log_weights[t, label] if weight < KEPT else np.log(weight)
+    return log_weights[t, label] if weight < IN_LOGS else np.log(weight)
 
 
 @kernel
