@@ -216,6 +216,12 @@ def test_misspelt_settings_and_names_are_told_before_anything_runs(method, asked
         getattr(pumps(), method)(**asked)
 
 
+def test_no_variant_takes_the_name_of_the_sampler_itself():
+    variants = {"as compiled": {"interweave": False}}
+    with pytest.raises(RunError, match=r"tuned: variants\['as compiled'\]: .*'interweave': False"):
+        pumps().tuned(variants=variants)
+
+
 def test_one_name_may_be_compared_by():
     found = pumps().compare({"own": {}}, of="beta", draws=10, warmup=5)
     assert found["own"].worst == "beta"

@@ -206,11 +206,11 @@ class Comparing:
         'as compiled'
         """
         from gibbsppl.comparing.tournament import tournament  # noqa: PLC0415  (when asked for)
-        from gibbsppl.comparing.variants import candidates_of  # noqa: PLC0415  (when asked for)
+        from gibbsppl.comparing.variants import after_own, candidates_of  # noqa: PLC0415
 
         parts = (self.graph, self.data, self.schedule, self.settings)
         of = self._checked("tuned", variants, of)
-        every = candidates_of(*parts) if variants is None else {"as compiled": {}, **variants}
+        every = candidates_of(*parts) if variants is None else after_own(variants)
         run: dict[str, Any] = {"chains": chains, "seed": seed, "backend": backend}
         found = tournament(
             lambda settings: self._with(**settings), every, self.settings, of, sweeps, run

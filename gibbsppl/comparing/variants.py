@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gibbsppl.comparing.alternatives import Planned, choices_of
+from gibbsppl.errors import RunError
 from gibbsppl.kernels.composed import OFFERED
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
@@ -16,6 +17,9 @@ from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.sweeps import Schedule
 from gibbsppl.settings import Settings
+
+# The name of the sampler itself among variants.
+AS_COMPILED = "as compiled"
 
 
 def variants_of(
@@ -27,7 +31,7 @@ def variants_of(
     of each choice (`alternatives`); without all interweaving, joint draws or proposals. (Of
     variants with equal settings there is the first.)
     """
-    every: dict[str, Settings] = {"as compiled": {}, **_uncontrolled(schedule, settings)}
+    every: dict[str, Settings] = {AS_COMPILED: {}, **_uncontrolled(schedule, settings)}
     for choice in choices_of(Planned(graph, data, schedule, settings)):
         every |= {choice.named(c): c.settings for c in choice.others}
     if schedule.interwoven:
@@ -37,6 +41,17 @@ def variants_of(
     if schedule.proposed and not (schedule.fallbacks or schedule.asked):
         every["without proposals"] = {"exact": True}
     return _distinct(every)
+
+
+def after_own(variants: Mapping[str, Settings]) -> dict[str, Settings]:
+    """The user's variants after the sampler itself, whose name no other one may have."""
+    if found := variants.get(AS_COMPILED):
+        raise RunError(
+            f"tuned: variants[{AS_COMPILED!r}]: found {found!r}, expected no settings: this is the "
+            "name of the sampler itself, which all variants are compared with; give the variant "
+            "another name."
+        )
+    return {AS_COMPILED: {}, **variants}
 
 
 def _distinct(every: Mapping[str, Settings]) -> dict[str, Settings]:
