@@ -530,6 +530,33 @@ def test_the_schedule_says_what_takes_too_much_memory_to_be_drawn_jointly(monkey
     assert "u, v" in {s.name for s in asked.schedule.steps}
 
 
+def two_walks(size=8, rows=12):
+    rng = np.random.default_rng(1)
+    with gp.Model(coords={"part": 2, "t": size, "row": rows}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        b = gp.Array("b", dims=("part", "t"))
+        for p in (0, 1):
+            b[p, 0] = gp.Normal(p, tau=1)
+            b[p, 1:] = gp.Normal(b.at("part", p).lag("t"), tau=p + 1)
+            x = gp.Data(f"x{p}", rng.standard_normal((rows, size)), dims=("row", "t"))
+            seen = rng.standard_normal(rows)
+            gp.Normal(f"y{p}", x @ b.at("part", p), tau=tau, dims="row", observed=seen)
+    return m
+
+
+def test_an_array_too_large_for_one_joint_draw_is_drawn_by_several(monkeypatch):
+    whole = gp.compile(two_walks())
+    assert [s.variables for s in joint_of(whole)] == [("b",)]
+    monkeypatch.setattr(precisions, "MOST_WORK", 600)
+    parts = gp.compile(two_walks())
+
+    assert [s.name for s in joint_of(parts)] == ["b[0, 1:], b[0, 0]", "b[1, 1:], b[1, 0]"]
+    assert parts.verify().passed
+    draws = [s.sample(4000, chains=1, seed=1, progress=False)["b"][0] for s in (whole, parts)]
+    assert np.allclose(*(d.mean(axis=0) for d in draws), atol=0.1)
+    assert np.allclose(*(d.std(axis=0) for d in draws), rtol=0.1)
+
+
 def test_what_is_dense_and_far_too_large_is_not_even_laid_out(monkeypatch):
     """A factor of n columns takes n**3 multiplications: the number of coefficients tells it."""
     rows = np.random.default_rng(0).standard_normal((60, 60))

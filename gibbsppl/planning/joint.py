@@ -64,7 +64,7 @@ def joined(
         large += beyond
         if block is not None and _is_apart(block, able, asked, apart):
             continue
-        if block is not None and block.name not in {s.name for s in steps}:
+        if block is not None:
             steps.append(block)
             waiting = [d for d in waiting if d.statement not in block.statements]
     gone = {s.name for step in steps for s in step.statements}
