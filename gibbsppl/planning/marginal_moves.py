@@ -28,6 +28,7 @@ from gibbsppl.algebra.expressions import mentions
 from gibbsppl.code.trials import Trial
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.gradient_move import GradientMove
+from gibbsppl.kernels.modal import ModalMove
 from gibbsppl.model.density import size_of_terms
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
@@ -152,11 +153,12 @@ def integrable(trial: Trial, *, is_asked: bool = False) -> dict[str, str]:
     """The variables that may be integrated out, and what is then moved without them.
 
     None in a schedule without moves given all auxiliary variables, or in which something else is
-    integrated out. Of moves along paths only if it ``is_asked`` for: theory is of moves one by one.
+    integrated out. Of moves along paths, and of what the user has proposed, only if it ``is_asked``
+    for: theory is of moves one by one.
     """
     schedule, graph = trial.schedule, trial.schedule.graph
     auxiliary = {*schedule.auxiliary} & {*graph.drawn}
-    kinds = (DensityDraw, GradientMove) if is_asked else DensityDraw
+    kinds = (DensityDraw, GradientMove, ModalMove) if is_asked else DensityDraw
     moved = {
         v
         for s, own in zip(schedule.steps, schedule.graphs, strict=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any
 
 from gibbsppl.derive.quadratic import Quadratic
@@ -81,8 +82,23 @@ def _choice(
         )
     )
     pays = theirs.by_theory > LEAST_GAIN * mine.by_theory
+    plain = _one_by_one(now, names, settings)
+    if plain is not now and not pays:
+        mine = replace(mine, settings={})  # (what draws are made besides has no setting)
+    elif plain is not now:
+        mine = replace(mine, operations=plain.trial.operations, share=nan)
     made, left = (theirs, mine) if pays else (mine, theirs)
     return pays, Choice(names, made, (left,))
+
+
+def _one_by_one(now: Planned, names: Sequence[str], settings: Mapping[str, Any]) -> Planned:
+    """The plan in which some variables are drawn one by one, and not proposed besides."""
+    besides = {v for s in now.schedule.steps if s.learns_acceptance for v in s.variables}
+    if besides.isdisjoint(names):
+        return now
+    blocks = now.control.blocks
+    asked = replace(blocks, elements=blocks.elements.union(names))
+    return plan_of(now, now.model, replace(now.control, blocks=asked), settings) or now
 
 
 def _is_known(names: Sequence[str], choices: Sequence[Choice]) -> bool:
