@@ -1,6 +1,6 @@
 """Labels along a chain, drawn together: the draw itself, and what is derived for it."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 
 import numpy as np
@@ -13,6 +13,7 @@ from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.kernels.label_chains import ChainDraw
 from gibbsppl.model.density import log_joint
 from gibbsppl.runtime import filters, label_chains
 from gibbsppl.schedule.densities import log_terms_of
@@ -607,6 +608,12 @@ def test_parameters_can_be_integrated_out_of_a_chain(name):
     assert sampler.verify().proved
 
 
+class Again(ChainDraw):
+    """One more draw of a chain, under a name of its own."""
+
+    name = "z, again"
+
+
 def test_a_schedule_knows_what_a_chain_reads():
     with gp.Model(coords={"t": 4, "state": 2}) as model:
         P = gp.Dirichlet("P", 1, dims=("state", "state'"), event="state'")
@@ -620,7 +627,7 @@ def test_a_schedule_knows_what_a_chain_reads():
     without = replace(
         schedule.graph, statements=tuple(s for s in schedule.graph.statements if s.name != "P")
     )
-    before = replace(chain, name="z before")
+    before = Again(*(getattr(chain, f.name) for f in fields(chain)))
     steps, graphs = (before, chain, rows), (without, schedule.graph, schedule.graph)
     with pytest.raises(CompileError, match="z: its draw reads P, which is stale"):
         check_fresh(replace(schedule, steps=steps, graphs=graphs))
