@@ -388,3 +388,57 @@ def test_beta_draws_that_round_to_one_are_told():
     draws = gp.compile(gp.read_bugs(program, data={})).sample(seed=1, draws=500, progress=False)
 
     assert "last number before it: x[2] in" in str(draws.summary())
+
+
+LABELS = '{"z": "kind", "w": "kind"}'
+
+
+def with_labels(**more):
+    """An element that is nearly always blue, one of two labels, and a number by chance."""
+    rng = np.random.default_rng(1)
+    z = np.stack([np.where(rng.random(SHAPE) < p, 2, k) for p, k in ((0.9, 0), (0.4, 1))], axis=-1)
+    return Draws(
+        values={"z": z, "w": rng.integers(0, 9, SHAPE), "n": rng.poisson(3, SHAPE)},
+        dims={"z": ("i",)},
+        coords={"kind": np.array(["red", "green", "blue", *"abcdef"])},
+        attributes={"labels": LABELS},
+        **more,
+    )
+
+
+def test_labels_are_told_by_the_shares_of_draws_most_frequent_first():
+    draws = with_labels()
+    summary = draws.summary()
+
+    assert list(summary.rows)[:4] == ["z[0] = blue", "z[0] = red", "z[1] = green", "z[1] = blue"]
+    assert summary["z[0] = blue"]["mean"] == (draws["z"][..., 0] == 2).mean()
+    assert list(summary.rows)[8] == "w = one of 5 others"
+    assert sum(summary.rows[r]["mean"] for r in list(summary.rows)[4:9]) == pytest.approx(1)
+    assert list(summary.rows)[9:] == ["n"]
+    error = summary["z[1] = blue"]["mcse_mean"]
+    assert error == pytest.approx(np.sqrt(0.4 * 0.6 / 800), rel=0.2)
+    assert "z[0] = blue" in summary.to_dataframe().index
+    assert "z[0] = blue" in summary._repr_html_()
+
+
+def test_large_arrays_of_labels_have_no_more_rows_than_others():
+    z = np.random.default_rng(1).integers(0, 3, (*SHAPE, 2000))
+    draws = Draws({"z": z}, {"z": ("i",)}, attributes={"labels": '{"z": "kind"}'})
+    summary = draws.summary(max_rows=7)
+
+    assert [r.split(" = ")[0] for r in summary.rows] == ["z[0]"] * 3 + ["z[1999]"] * 3
+    assert str(summary).splitlines()[6] == "z[...] 1998 more"
+    assert summary.blocks[0].hidden == 1998
+    assert len(draws.summary(max_rows=1).rows) == 3
+
+
+def test_labels_are_told_of_draws_in_a_file_and_of_those_of_a_run(tmp_path):
+    with gp.Model(coords={"i": 3, "kind": ["red", "green"]}) as model:
+        gp.Categorical("z", 1 / 2, dims="i", event="kind")
+    draws = gp.compile(model).sample(20, chains=1, warmup=0, seed=1, progress=False)
+    assert {r.split(" = ")[1] for r in draws.summary().rows} == {"red", "green"}
+    draws.save(tmp_path / "draws.nc")
+    told = load_draws(tmp_path / "draws.nc").summary()
+    assert {r.split(" = ")[1] for r in told.rows} == {"red", "green"}
+    with pytest.raises(RunError, match=r"attributes\['labels'\]: found 'z', expected a text that"):
+        Draws(draws.values, draws.dims, attributes={"labels": "z"})

@@ -7,6 +7,6 @@ statistics of what has no draws; `until` is a rule by which these end a run, `en
 chains have ended; by `thinning` a variable has fewer draws than others; draws are `checked` when
 they are made; `netcdf` and `coda` (text) store them, `whole_files` whole or not at all; `files`
 (xarray) hands them to other programs and reads them again, both by its `groups`; `labels` name
-elements; `arrays` has the types of all. Notebooks show `pages`; `plots` are traces and ranks of the
-`worst` elements.
+elements, `shares` tell of those whose values are labels; `arrays` has the types of all. Notebooks
+show `pages`; `plots` are traces and ranks of the `worst` elements.
 """

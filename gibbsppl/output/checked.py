@@ -13,6 +13,7 @@ import numpy as np
 from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, OFTEN, POSITIVE, Kind, is_name, shown
 from gibbsppl.errors import RunError
 from gibbsppl.output.groups import Draws, check_groups
+from gibbsppl.output.shares import LABELS, are_dims
 from gibbsppl.output.thinning import most_often
 
 RESERVED_DIMS = ("chain", "draw")
@@ -27,6 +28,7 @@ READ: Mapping[str, Kind] = {
     "left_out": TEXT.or_none(),
     "until": TEXT.or_none(),
     "tempered": TEXT.or_none(),
+    LABELS: Kind(are_dims, "a text that has the dims of labels by variable").or_none(),
 }
 
 

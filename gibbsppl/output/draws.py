@@ -45,6 +45,7 @@ from gibbsppl.output.estimates import OF_ESTIMATES, SHARES, Estimating
 from gibbsppl.output.groups import EACH_DRAW
 from gibbsppl.output.labels import Labeller, labelled
 from gibbsppl.output.monitored import AllMonitored
+from gibbsppl.output.shares import names_of
 from gibbsppl.output.summary import Block, Summary, block_of, told_apart
 from gibbsppl.output.thinning import Every, all_at_once, most_often, rarer
 
@@ -275,7 +276,8 @@ class Draws(Estimating, Printed):
 
         ``names`` chooses variables. A variable with more than ``max_rows`` elements is shown by
         its first and last ones; ``None`` shows all. ``probs`` are the probabilities of the
-        quantiles. Elements that were observed are no parameters, and left out.
+        quantiles. Elements that were observed are no parameters, and left out. A label has a row
+        for each of those drawn, the most frequent first, ``z[3] = red``: its mean is their share.
         """
         if max_rows is not None and max_rows < 1:
             raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
@@ -298,7 +300,9 @@ class Draws(Estimating, Printed):
         """The rows of one variable in a summary."""
         _, observed = self.observed_data.get(name, ((), None))
         own, chosen = (self[name], self._labeller(name), max_rows), tuple(np.atleast_1d(probs))
-        return block_of(name, *own, probs=chosen, observed=observed)
+        names = names_of(name, self.attributes, self.coords)
+        return block_of(name, *own, probs=chosen, observed=observed, names=names)
+
     def plot(self, names: str | Sequence[str] | None = None, *, rows: int = 4) -> DrawsPlot:
         """Traces and rank plots of the worst elements, by R-hat and effective sample size.
 

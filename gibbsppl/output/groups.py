@@ -10,7 +10,7 @@ together.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ import gibbsppl
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named
 from gibbsppl.output.ends import Ends
+from gibbsppl.output.shares import dims_of
 from gibbsppl.output.thinning import Every
 
 LIBRARY = "gibbsppl"
@@ -156,6 +157,10 @@ def groups_of(draws: Draws) -> dict[str, Group]:
         "constant_data": dict(draws.constant_data),
     }
     found = {name: _group(arrays, coords) for name, arrays in groups.items() if arrays}
+    # (of labels the names are kept, whatever arrays have their dim)
+    pointed = {d: _saved(draws.coords[d]) for d in dims_of(draws.attributes) if d in draws.coords}
+    drawn = found["posterior"]
+    found["posterior"] = replace(drawn, labels={**pointed, **drawn.labels})
     for every, arrays in sorted(by_rate.items()):
         kept = {**coords, "draw": numbers[every - 1 :: every]}
         found[f"{RARER}{every}"] = _group(arrays, kept)

@@ -60,6 +60,8 @@ def _write(node: Any, group: Group) -> None:
     for dims, value in group.arrays.values():
         for dim, size in zip(dims, value.shape, strict=True):
             node.dimensions.setdefault(dim, size)
+    for dim, labels in group.labels.items():
+        node.dimensions.setdefault(dim, len(labels))
     # Labels first: h5netcdf ties each array to these once.
     for dim, labels in group.labels.items():
         _write_array(node, dim, (dim,), labels, {})

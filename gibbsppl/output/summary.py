@@ -20,6 +20,7 @@ from gibbsppl.errors import RunError, counted
 from gibbsppl.html import Printed
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.diagnostics import PROBS, RELIABILITY, columns_of, measures, split_r_hat
+from gibbsppl.output.shares import Names, indicators, width
 from gibbsppl.runtime.draws import BELOW_ONE, HUGE, TINY
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ Place = tuple[int, ...]
 class Block:
     """The rows of one variable: all of its elements, or the first and the last few.
 
-    ``head`` rows stand before the gap; ``places`` are the positions of the rows in the variable.
+    ``head`` rows stand before the gap; ``places`` are the positions of the rows in the variable
+    (of a label, whose rows are those of the labels drawn, the same for each).
     ``hidden_r_hat`` is the largest R-hat, from means and
     variances alone, among the elements that are not shown. ``kept``: the element of which most
     draws are at the last number before an end of their support, and their share.
@@ -60,7 +62,7 @@ class Block:
     @property
     def hidden(self) -> int:
         """The number of elements that are not shown."""
-        return self.size - len(self.rows)
+        return self.size - len(set(self.places))
 
 
 @methods_told(RunError, __getitem__={"label": NAME})
@@ -143,10 +145,12 @@ def block_of(
     *,
     probs: Sequence[float] = PROBS,
     observed: Array | None = None,
+    names: Names | None = None,
 ) -> Block:
     """The summary of one variable, of at most ``max_rows`` of its elements.
 
-    Where others are missing, elements that are ``observed`` are no parameters, and left out.
+    Where others are missing, elements that are ``observed`` are no parameters, and left out. Labels
+    have ``names``, and a row for each that is drawn, which says how often; ``max_rows`` in all.
 
     >>> block = block_of("x", np.zeros((2, 10, 99)), lambda index: f"x[{index[0]}]", max_rows=3)
     >>> list(block.rows), block.hidden
@@ -158,19 +162,26 @@ def block_of(
     if len(latent) < flat.shape[2]:
         flat = flat[..., latent]
     size = len(latent)
+    if names is not None and max_rows is not None:
+        max_rows = max(1, max_rows // width(flat))
     all_shown = max_rows is None or size <= max_rows
     head, tail = (size, 0) if all_shown else ((max_rows + 1) // 2, max_rows // 2)  # type: ignore[operator]
     shown = [*range(head), *range(size - tail, size)]
-    columns = measures(flat[..., shown], probs)
-    places = tuple(place_in(shape, i) for i in latent[shown])
-    labels = told_apart([(label(p), p) for p in places])
+    kinds = [(label(p), p, flat[..., i]) for i in shown for p in [place_in(shape, latent[i])]]
+    before = head
+    if names is not None:
+        of = [[(f"{t} = {n}", p, x) for n, x in indicators(x, names)] for t, p, x in kinds]
+        kinds, before = [row for own in of for row in own], sum(map(len, of[:head]))
+    columns = measures(np.stack([x for _, _, x in kinds], axis=-1) if kinds else flat, probs)
+    places = tuple(p for _, p, _ in kinds)
+    labels = told_apart([(text, p) for text, p, _ in kinds])
     rows = {
         text: {column: float(found[k]) for column, found in columns.items()}
         for k, text in enumerate(labels)
     }
     hidden_r_hat = _largest(split_r_hat(flat[..., head : size - tail]))
     kept = _kept(flat, lambda i: label(place_in(shape, latent[i])))
-    return Block(name, rows, size, head, hidden_r_hat, places, kept)
+    return Block(name, rows, size, before, hidden_r_hat, places, kept)
 
 
 def latent_of(shape: Place, observed: Array | None) -> Array:

@@ -22,6 +22,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import Draws
+from gibbsppl.output.shares import LABELS, dims_told
 from gibbsppl.run.beginning import Size, beginning, start_of
 from gibbsppl.run.callbacks import View
 from gibbsppl.run.chains import Chain, Seed, seed_sequence, streams
@@ -384,6 +385,8 @@ class Drawing:
         """
         values = result.values
         stats = {**warmups.statistics_of(result.rates), **result.stats}
+        own = self.graph.variables
+        labels = {n: v.of.name for n, v in own.items() if n in values and v.of is not None}
         attributes = {
             "model": self.graph.name,
             **started,
@@ -394,15 +397,15 @@ class Drawing:
             "interrupted": result.interrupted,
             "until": result.until,
             "left_out": result.left_out,
+            LABELS: dims_told(labels),
             "choices": "\n".join(self.derivation.facts.choices),
             "tuned": None if self.tuned_from is None else self.tuned_from.best.name,
             "tuned_from": None if self.tuned_from is None else str(self.tuned_from),
         }
         dims = self.derivation.facts.dims
         observed = observations(self.graph, self.data)
-        own = self.graph.variables
         data = {n: (dims[n], np.asarray(a)) for n, a in self.data.items() if n in own}
-        used = {d for n in (*values, *data) for d in dims[n]}
+        used = {d for n in (*values, *data) for d in dims[n]} | {*labels.values()}
         return Draws(
             values=dict(values),
             dims={n: dims[n] for n in values},
