@@ -25,14 +25,20 @@ from gibbsppl.algebra.expressions import Array, Binder, Expr, Leaf, mentions
 from gibbsppl.algebra.functions import (
     FUNCTIONS,
     Expit,
+    LogBetaI,
     LogGammaP,
+    LogGammaQ,
     LogMass,
+    LogPassageP,
+    LogPassageQ,
     LogPhi,
     Phi,
     Softplus,
     log_of,
 )
 
+# Logs of the mass below or above an end, or between two.
+LOG_MASSES = (LogBetaI, LogGammaP, LogGammaQ, LogMass, LogPassageP, LogPassageQ)
 # Where the density is.
 PLACE = Array("·z", real=True)[()]
 

@@ -32,17 +32,9 @@ from gibbsppl.algebra.expressions import (
     mentions,
     renamed_apart,
 )
-from gibbsppl.algebra.functions import (
-    INDICATORS,
-    LogBetaI,
-    LogGammaP,
-    LogGammaQ,
-    LogMass,
-    LogPassageP,
-    LogPassageQ,
-    Where,
-)
+from gibbsppl.algebra.functions import INDICATORS, Where
 from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.masses import LOG_MASSES
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.model.asked import answer
 from gibbsppl.model.evaluation import Values
@@ -53,7 +45,6 @@ Binary = Mapping[str, Collection[str]]
 NO_GATES: Binary = MappingProxyType({})
 FrozenBinary = frozenset[tuple[str, frozenset[str]]]
 
-WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass, LogPassageP, LogPassageQ)
 MOST_BRANCHES = 8
 FEW = 64
 
@@ -122,14 +113,14 @@ def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool 
     if expr.is_Add or (expr.is_Mul and sum(mentions(a, targets) for a in expr.args) == 1):
         return expr.func(*(opened(a, targets, binary, whole=whole) for a in expr.args))
     # (a distribution function has no algebra, and may not exist where the gate is shut)
-    branches = () if expr.has(*WHOLE) else _branches(expr, targets, binary)
+    branches = () if expr.has(*LOG_MASSES) else _branches(expr, targets, binary)
     held = [(gate, branch) for gate, branch in branches if whole or mentions(branch, targets)]
     gated = (_gated(expr, gate, branch) for gate, branch in held)
     terms = [t for t in gated if t is not None]
     if branches and len(terms) == len(held):
         return Add(*terms)
     # (cases of all factors together are many, where each factor alone has few)
-    each = expr.args if expr.is_Mul and not expr.has(*WHOLE) else ()
+    each = expr.args if expr.is_Mul and not expr.has(*LOG_MASSES) else ()
     return expr.func(*(opened(a, targets, binary, whole=True) for a in each)) if each else expr
 
 

@@ -1,8 +1,9 @@
 """Exact zeros: ``c * log(x)`` is 0 where c is 0, whatever x is, and so is ``w * x``.
 
 A label's probability may be gated by another label, or be data with zeros; ``0 * log(0)`` is then
-the term of a value that does not happen, and is 0. A mask or a count of 0 removes a term, however
-large the term is.
+the term of a value that does not happen, and is 0. So is 0 times the log of a mass between ends
+that meet, the probability of a label in another branch of a choice. A mask or a count of 0 removes
+a term, however large the term is.
 
 >>> z, a = Array("z")[()], Array("a")[()]
 >>> with_exact_zeros(a * sp.log(z / 2) - z**2, lambda x: x.has(z))
@@ -18,6 +19,7 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of
 from gibbsppl.algebra.functions import INDICATORS, Weighted, Where, XLogY
+from gibbsppl.algebra.masses import LOG_MASSES
 from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.model.graph import Graph
 
@@ -25,10 +27,12 @@ MayVanish = Callable[[Expr], bool]
 
 # More factors like ``1 - x`` than this are not multiplied out with one another.
 MOST_COMPLEMENTS = 3
+# What may be the log of zero.
+LOGS = (sp.log, XLogY, *LOG_MASSES)
 
 
 def vanishing(graph: Graph, labels: Collection[Dim] = ()) -> MayVanish:
-    """A test of the arguments of logs: whether they may be exactly zero.
+    """A test of the arguments of logs, and of logs of masses: whether they may be exactly zero.
 
     Functions of real-valued random arrays alone are zero with probability zero; ``labels`` are dims
     that stand for the values of a label.
@@ -71,7 +75,7 @@ def _with_limit(term: Expr, may_vanish: MayVanish) -> Expr:
     if not term.is_Mul:
         return term
     # (not multiplied out further: where x is 0 and c is 1, ``log(x) - c * log(x)`` is no number)
-    terms = list(terms_of(term, lambda x: x.has(sp.log, XLogY)))
+    terms = list(terms_of(term, lambda x: x.has(*LOGS)))
     if len(terms) > 1:
         return with_exact_zeros(Add(*terms), may_vanish)
     for choice in term.args:
@@ -82,17 +86,21 @@ def _with_limit(term: Expr, may_vanish: MayVanish) -> Expr:
     rest = [f for f in term.args if f not in logs]
     if len(logs) != 1 or all(f.is_number for f in rest):
         return Mul(*(_with_limit(f, may_vanish) for f in rest), *logs)
+    if isinstance(logs[0], LOG_MASSES):
+        return Weighted(Mul(*rest), logs[0])
     *coefficient, x = logs[0].args
     return XLogY(Mul(*rest, *coefficient), x)
 
 
 def _is_limit(expr: Expr, may_vanish: MayVanish) -> bool:
     """Whether an expression is infinite where its log's argument is zero."""
+    if isinstance(expr, LOG_MASSES):
+        return may_vanish(expr)
     return isinstance(expr, sp.log | XLogY) and may_vanish(expr.args[-1])
 
 
 def _has_limit(expr: Expr, may_vanish: MayVanish) -> bool:
-    return any(_is_limit(log, may_vanish) for log in expr.atoms(sp.log, XLogY))
+    return any(_is_limit(log, may_vanish) for log in expr.atoms(*LOGS))
 
 
 def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:

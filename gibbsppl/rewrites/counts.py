@@ -15,11 +15,11 @@ from sympy import Add
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, substitute
 from gibbsppl.algebra.functions import Equals, LogGammaP, LogMass, LogPhi, Phi, Where
 from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.masses import LOG_MASSES
 from gibbsppl.algebra.polynomials import MOST_KEPT, factored, multiplied_out
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.algebra.supports import NATURAL, Support
 from gibbsppl.derive.changes import is_log_of_exponential
-from gibbsppl.pieces.gates import WHOLE
 from gibbsppl.pieces.logs import opened_exponential
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
@@ -167,7 +167,7 @@ def _log_rest(term: Term, ranges: tuple[Range, ...], facts: Facts) -> tuple[Expr
     """``log(q)`` and ``a`` of a head that is ``a + log(1 - q)``, with ``q`` a probability."""
     if isinstance(term.head, LogMass):
         above, beyond = map(_without_tails, term.head.args[2:4])
-        if multiplied_out(above - beyond).atoms(Where, *WHOLE, LogPhi, Phi):
+        if multiplied_out(above - beyond).atoms(Where, *LOG_MASSES, LogPhi, Phi):
             return None
         gap = factored(above - beyond)
         return (-gap, above) if _is_gap(gap, ranges, facts) else None
