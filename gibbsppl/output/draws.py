@@ -300,7 +300,9 @@ class Draws(Estimating, Printed):
         """The rows of one variable in a summary."""
         _, observed = self.observed_data.get(name, ((), None))
         own, chosen = (self[name], self._labeller(name), max_rows), tuple(np.atleast_1d(probs))
-        names = names_of(name, self.attributes, self.coords)
+        # (what is known of labels by probabilities has no labels as its values)
+        has_labels = np.issubdtype(self[name].dtype, np.integer)
+        names = names_of(name, self.attributes, self.coords) if has_labels else None
         return block_of(name, *own, probs=chosen, observed=observed, names=names)
 
     def plot(self, names: str | Sequence[str] | None = None, *, rows: int = 4) -> DrawsPlot:
