@@ -362,3 +362,19 @@ def test_wrong_information_is_seen(monkeypatch):
     monkeypatch.setattr(marginal_gain, "log_density", lambda *k: 1.01 * true(*k))
     with pytest.raises(AssertionError):
         test_information_is_minus_the_second_derivative()
+
+
+def test_auxiliary_variables_are_drawn_before_what_reads_them():
+    """Of degrees of freedom that are moved without them, too: a start has none of them."""
+    with gp.Model(coords={"g": 2, "i": 6}) as m:
+        nu, mu = gp.Gamma("nu", 4, rate=1), gp.Normal("mu", 0, tau=1, dims="g")
+        of = gp.Index("of", [0, 1, 0, 1, 0, 1], of="g", dims="i")
+        y = [0.3, -1.2, 4.0, 0.5, -0.1, 0.8]
+        gp.StudentT("y", nu=nu, mu=mu[of], sigma=1.5, dims="i", observed=y)
+    sampler = gp.compile(m, rewrites={"power of a sum": True, "marginal moves": True})
+    names = [s.name for s in sampler.schedule.steps]
+
+    assert names.index("y_weight") < names.index("mu")
+    assert "y_weight" not in sampler.schedule.graph_of(sampler.schedule.step("nu")).drawn
+    assert sampler.verify().proved
+    assert np.isfinite(sampler.sample(5, chains=1, seed=1, progress=False)["nu"]).all()

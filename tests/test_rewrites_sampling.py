@@ -115,7 +115,7 @@ GIVEN = (
     (
         examples_positive.degrees_of_freedom,
         ("power of a sum",),
-        {"nu": "concave", "y_weight": "Gamma", "mu": "Normal"},
+        {"nu": "move", "y_weight": "Gamma", "mu": "Normal"},
     ),
 )
 # Those that are given a rule where it is asked for: proposals about the mode cost less.

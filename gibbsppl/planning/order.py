@@ -20,8 +20,11 @@ from gibbsppl.schedule.sweeps import Schedule
 
 
 def controlled(schedule: Schedule, control: Control) -> Schedule:
-    """The schedule in the order and with the scan that the user asks for, checked."""
-    if control.order:
+    """The schedule in the order and with the scan that the user asks for, checked.
+
+    (What is moved without an auxiliary variable, and drawn after what reads it, is moved before.)
+    """
+    if control.order or _made_too_late(schedule):
         schedule = _ordered(schedule, control.order)
     check_complete(schedule)
     check_fresh(schedule)
@@ -151,17 +154,22 @@ def _with_stale_auxiliaries(schedule: Schedule) -> Schedule:
 
 def _check_made(schedule: Schedule) -> None:
     """Refuse a step that reads an auxiliary variable that the sweep draws later only."""
-    waiting = set(schedule.auxiliary)
+    for name, first in _made_too_late(schedule):
+        raise CompileError(
+            f"order: {name} comes before {first}, but its draw reads {first}, an "
+            f"auxiliary variable that is drawn anew in each sweep; name {first} before "
+            f"{name}, or leave {first} out of order=, so that it finds its place."
+        )
+
+
+def _made_too_late(schedule: Schedule) -> list[tuple[str, str]]:
+    """The steps that read an auxiliary variable that the sweep draws later only, each with one."""
+    waiting, found = set(schedule.auxiliary), list[tuple[str, str]]()
     for j, step in enumerate(schedule.steps):
         read = waiting & read_by(schedule, j) - set(step.variables)
-        if read:
-            first = min(read)
-            raise CompileError(
-                f"order: {step.name} comes before {first}, but its draw reads {first}, an "
-                f"auxiliary variable that is drawn anew in each sweep; name {first} before "
-                f"{step.name}, or leave {first} out of order=, so that it finds its place."
-            )
+        found += [(step.name, min(read))] if read else []
         waiting -= set(step.variables)
+    return found
 
 
 # Units
