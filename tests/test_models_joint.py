@@ -288,6 +288,7 @@ WAYS = {
         "noise integrated out": {"collapse": ("tau",)},
         "coefficients integrated out": {"collapse": ("beta",)},
         "scales by slice": {"kernels": {"local": gp.Slice(), "overall": gp.Slice()}},
+        "scales along paths": {"kernels": {("local", "overall"): gp.NUTS()}},
     },
     "spike_and_slab": {
         "weights integrated out": {"collapse": ("beta",)},
@@ -349,12 +350,20 @@ WAYS = {
         "transitions integrated out": {"collapse": ("P",)},
     },
     "neural_network": {w: s for w, s in neural_network.WAYS.items() if s}
+    | {"moves given all": {"rewrites": {"marginal moves": False}}}
     | {
         f"{name} integrated out": {"collapse": (name,)}
         for name in ("tau", "tau_weight", "tau_bias", "out_weight", "out_bias")
     }
     | {
         f"{name} not interwoven": {"interweave": tuple(n for n in NETWORK if n != name)}
+        for name in NETWORK
+    }
+    | {
+        f"{name} not interwoven, moves without": {
+            "interweave": tuple(n for n in NETWORK if n != name),
+            "rewrites": {"marginal moves": True},
+        }
         for name in NETWORK
     }
     | {
