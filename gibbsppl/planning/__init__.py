@@ -13,9 +13,9 @@
 - blocks whose log density is concave in all together: `concave_blocks`, proposed by `modal`, maybe
   in place of an `augmentation` where all that it serves is proposed; why those that are asked for
   are `unproposed`
-- `proposing`: all of a block at once, or one by one, by theory, of `proposals` by how many are
-  accepted; `along_ellipses`: ellipses, draws
-  one by one, or both (`turning` is the theory of ellipses)
+- `proposing`: all of a block at once, or one by one, by theory (`proposals`: how many are accepted
+  in the long run); `along_ellipses`: ellipses, draws one by one, or both (`turning` is the theory
+  of ellipses)
 - `recentred`: proposals along which a group moves, or a non-centred update
 - `step_names` of steps that draw parts of arrays
 - `readings` of conditionals by their means or modes instead of draws; `ascents` to joint modes
@@ -24,7 +24,7 @@
   `information`, with or without `updates_of_scales`; terms with `kinks` by their slopes)
 - `marginal_moves`: of what has no closed form, with a variable that they see integrated out, and
   what is gained so (`marginal_gain`)
-- `along_paths`: what moves one by one next to not at all, by the same theory, moved along paths
+- `along_paths`: numbers on a ridge, which hardly move one by one, together, by the same theory
 - `rules` where theory is silent: one table, with what was measured
 - the `order` of the steps, and units of random and symmetric scans
 """

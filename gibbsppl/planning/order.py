@@ -22,7 +22,8 @@ from gibbsppl.schedule.sweeps import Schedule
 def controlled(schedule: Schedule, control: Control) -> Schedule:
     """The schedule in the order and with the scan that the user asks for, checked.
 
-    (What is moved without an auxiliary variable, and drawn after what reads it, is moved before.)
+    Auxiliary variables that moves are made without may stand after what reads them: they are put
+    before.
     """
     if control.order or _made_too_late(schedule):
         schedule = _ordered(schedule, control.order)

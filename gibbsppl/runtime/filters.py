@@ -26,8 +26,6 @@ SMALLEST = float(np.finfo(float).tiny)
 NEGLIGIBLE = -math.log(np.finfo(float).eps / 4)
 # Underflow beside a number above this (the largest being one) is less than its rounding error.
 SMALLEST_KEPT = float(np.finfo(float).tiny / np.finfo(float).eps)
-# Two ways to the same products, of many steps, agree but for rounding.
-ROUNDED = 1e-6
 # Blocks multiply the work by the number of labels: above this they take longer than a loop.
 MOST_IN_BLOCKS = 10_000
 # Shorter chains than this are not cut into blocks.
@@ -154,6 +152,15 @@ def products(logs: Filter) -> Filter | None:
     return Filter(weights, transitions, logs=False, every=every)
 
 
+def rounding(steps: int, labels: int) -> float:
+    """The largest relative difference of two ways to the same products, of positive numbers.
+
+    A step adds up as many products as there are labels, weighs the sum and may scale it: each
+    operation rounds by half of an ``eps`` at most, in both ways.
+    """
+    return steps * (labels + 2) * float(np.finfo(float).eps)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Blocks:
     """A chain cut into ``count`` blocks of ``length`` steps; those beyond its end are empty."""
@@ -182,7 +189,8 @@ class _Blocks:
         # (of what is divided by a small number few digits may be left)
         before = self._in_order(rows * tops)
         lost = (before > 0) & (before < SMALLEST_KEPT)
-        met = np.isclose(entering[1:], rows[-1, :-1], rtol=ROUNDED, atol=0)
+        rounded = rounding(len(own.weights), weights.shape[-1])
+        met = np.isclose(entering[1:], rows[-1, :-1], rtol=rounded, atol=0)
         if lost.any() or not met.all():
             return None
         return found if self._zeros_are_true(own.possible, found) else None
