@@ -15,7 +15,7 @@ import xarray as xr
 import gibbsppl as gp
 from gibbsppl.arguments import START_WORDS
 from gibbsppl.cli import main
-from gibbsppl.cli.arguments import KERNELS, OF_SEVERAL
+from gibbsppl.cli.arguments import KERNELS
 from gibbsppl.cli.command import STARTS
 from gibbsppl.cli.model_files import model_in, model_of
 from gibbsppl.kernels import OFFERED
@@ -546,7 +546,6 @@ def test_every_kernel_that_needs_no_arguments_has_a_name_on_the_command_line():
     of_others = {gp.Proposal, gp.Cycle, gp.Mix}
 
     assert {type(k) for k in made.values()} == {*OFFERED} - of_others
-    assert {n for n, k in made.items() if k.takes_several} == {*OF_SEVERAL}
 
 
 @pytest.mark.parametrize("asked", [["a,b=nuts"], ["a, b = hmc"], ["a=slice", "b=hmc"]])
@@ -563,13 +562,18 @@ def test_kernels_of_one_variable_and_of_several_are_asked_for(asked, tmp_path, c
     [
         ("a=nutz", r"--kernel: found 'a=nutz', expected a variable, .*hmc.* Did you mean 'nuts'\?"),
         ("a,=nuts", r"--kernel: found 'a,=nuts', expected a variable"),
-        ("a,b=slice", r"--kernel: found 'a,b=slice', but slice moves one .* one of nuts, hmc"),
     ],
 )
 def test_kernels_that_cannot_be_are_told_with_what_can(asked, told, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["check", str(written(tmp_path, PAIR, "pair.py")), "--kernel", asked])
     assert re.search(told, capsys.readouterr().err)
+
+
+def test_a_kernel_of_one_variable_is_refused_for_several(tmp_path, capsys):
+    path = str(written(tmp_path, PAIR, "pair.py"))
+    told = failing(capsys, "check", path, "--kernel", "a,b=slice")
+    assert "kernels[('a', 'b')]: slice moves one variable at a time" in told
 
 
 def test_a_variable_with_two_kernels_is_told(tmp_path, capsys):

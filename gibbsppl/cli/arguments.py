@@ -23,8 +23,6 @@ KERNELS = {
     "swap": "Swap",
     "exact": "Exact",
 }
-# Those that move several variables together.
-OF_SEVERAL = ("nuts", "hmc")
 
 
 def names_of(text: str) -> tuple[str, ...]:
@@ -61,12 +59,7 @@ def kernel_of(text: str) -> tuple[tuple[str, ...], str]:
         expected = ", ".join(KERNELS)
         raise argparse.ArgumentTypeError(
             f"found {text!r}, expected a variable, =, and one of {expected}; several variables may "
-            f"be moved together: a,b={OF_SEVERAL[0]}.{did_you_mean(kernel, KERNELS)}"
-        )
-    if len(names) > 1 and kernel not in OF_SEVERAL:
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, but {kernel} moves one variable; expected one of "
-            f"{', '.join(OF_SEVERAL)} for several, or --kernel for each variable"
+            f"be moved together: a,b=nuts.{did_you_mean(kernel, KERNELS)}"
         )
     return names, kernel
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import gibbsppl
 from gibbsppl.cli import arguments, folders, questions
-from gibbsppl.cli.arguments import KERNELS, OF_SEVERAL, count_of, kernel_of, names_of, rates_of
+from gibbsppl.cli.arguments import KERNELS, count_of, kernel_of, names_of, rates_of
 from gibbsppl.cli.model_files import is_python, model_of
 from gibbsppl.errors import GibbspplError, RunError
 
@@ -134,7 +134,7 @@ def _command(
     schedule.add_argument(
         "--kernel", type=kernel_of, action="append", default=[], metavar="X=KERNEL",
         help=f"the kernel of a variable: {', '.join(KERNELS)}; of several that are moved together: "
-        f"X,Y={OF_SEVERAL[0]}",
+        "X,Y=nuts",
     )  # fmt: skip
     return made
 
