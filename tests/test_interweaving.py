@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import sympy as sp
 from scipy import stats
+from updates_checked import failed
 
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
 from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import CompileError
@@ -353,19 +353,6 @@ def test_each_step_has_the_joint_density_with_the_jacobian(name):
     assert found.passed, f"\n{found}"
     moved = [r for r in found.rows if r.kind == "interwoven"]
     assert len(moved) == len(sampler.schedule.interwoven)
-
-
-def failed(sampler, source=None, schedule=None):
-    schedule = schedule or sampler.schedule
-    found = verify(
-        sampler.graph,
-        load(source or sampler.source),
-        schedule.steps,
-        sampler.data,
-        graphs=schedule.graphs,
-        schedule=schedule,
-    )
-    return {r.step for r in found.rows if not r.passed}
 
 
 MOVED = {"mu_with_theta, theta moved", "tau_with_theta, theta moved"}

@@ -1,21 +1,16 @@
 """Interweaving of arrays that several statements draw: states that depend on those before."""
 
 import re
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-import sympy as sp
+from updates_checked import failed, joint, recentred_with_lost, scales
 
 import gibbsppl as gp
-from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.verification import verify
-from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import log_joint
 from gibbsppl.model.forward import simulate
-from gibbsppl.model.graph import Potential
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.output.diagnostics import ess_bulk
 from gibbsppl.planning.information import block_of_group, rate_of_scale
@@ -117,19 +112,6 @@ def compiled(name):
     return gp.compile(MODELS[name](), blocks=False, interweave=("mu", "tau"))
 
 
-def failed(sampler, source=None):
-    schedule = sampler.schedule
-    found = verify(
-        sampler.graph,
-        load(source or sampler.source),
-        schedule.steps,
-        sampler.data,
-        graphs=schedule.graphs,
-        schedule=schedule,
-    )
-    return {r.step for r in found.rows if not r.passed}
-
-
 # ---- the graph -------------------------------------------------------------------------------
 
 
@@ -198,35 +180,22 @@ def test_a_planted_bug_is_found(bug):
 def test_a_jacobian_that_is_forgotten_of_some_states_is_found(count, monkeypatch):
     """Conditional and new graph agree, and are wrong."""
 
-    def kept(graph, statement, name, what):
-        made = recentred(graph, statement, name, what)
-        (_, tau) = statement.arguments
-        lost = Potential("lost", count * sp.log(tau[1]) / 2, ())
-        return replace(made, graph=replace(made.graph, potentials=(lost,)))
-
     assert failed(compiled("autoregression")) == set()
-    monkeypatch.setattr("gibbsppl.rewrites.interweaving.recentred", kept)
+    monkeypatch.setattr("gibbsppl.rewrites.interweaving.recentred", recentred_with_lost(count))
     sampler = gp.compile(autoregression(), blocks=False, interweave="tau")
     assert failed(sampler) == {"tau_with_h, h moved"}
 
 
-def joint(name, source=None, replicates=1500):
-    sampler = compiled(name)
-    return geweke(
-        np.random.default_rng(list(name.encode())),
-        sampler.graph,
-        sampler.data,
-        load(source) if source else sampler.program,
-        replicates=replicates,
-        sweeps=3,
-        level=LEVEL / len(MODELS),
+def swept(name, source=None, replicates=1500):
+    return joint(
+        name, compiled(name), source, replicates=replicates, level=LEVEL / len(MODELS)
     )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_sweeps_leave_the_joint_distribution_as_it_is(name):
-    found = joint(name)
+    found = swept(name)
 
     assert found.passed, f"\n{found}"
 
@@ -236,15 +205,10 @@ def test_the_joint_distribution_finds_a_scale_that_is_too_large():
     wrong, count = re.subn(r"return exp\(log_tau\)", "return 1.5 * exp(log_tau)", source)
 
     assert count == 1
-    assert not joint("autoregression", wrong, replicates=200).passed
+    assert not swept("autoregression", wrong, replicates=200).passed
 
 
 # ---- the plan --------------------------------------------------------------------------------
-
-
-def scales(model, **settings):
-    found = gp.compile(model, **settings).schedule.interwoven.values()
-    return [i.variable for i in found if i.what == "scale"]
 
 
 def test_scales_of_states_are_drawn_once_more():

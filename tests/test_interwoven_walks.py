@@ -1,22 +1,17 @@
 """Interweaving of random walks from an element with a prior of its own: scales of their steps."""
 
 import re
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-import sympy as sp
+from updates_checked import failed, joint, recentred_with_lost, scales
 
 import gibbsppl as gp
-from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.verification import verify
-from gibbsppl.code.program import load
 from gibbsppl.derive.conditionals import Conditional
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import log_joint
 from gibbsppl.model.forward import simulate
-from gibbsppl.model.graph import Potential
 from gibbsppl.model.stand_ins import with_originals, with_stand_ins
 from gibbsppl.output.diagnostics import ess_bulk
 from gibbsppl.planning.information import block_of_group
@@ -99,19 +94,6 @@ MODELS = {
 @cache
 def compiled(name):
     return gp.compile(MODELS[name](), blocks=False, interweave=("tau",))
-
-
-def failed(sampler, source=None):
-    schedule = sampler.schedule
-    found = verify(
-        sampler.graph,
-        load(source or sampler.source),
-        schedule.steps,
-        sampler.data,
-        graphs=schedule.graphs,
-        schedule=schedule,
-    )
-    return {r.step for r in found.rows if not r.passed}
 
 
 # ---- the graph -------------------------------------------------------------------------------
@@ -198,34 +180,21 @@ def test_a_planted_bug_is_found(bug):
 def test_a_jacobian_of_other_elements_is_found(count, monkeypatch):
     """Conditional and new graph agree, and are wrong: four steps are scaled, of five elements."""
 
-    def wrong(graph, statement, name, what):
-        made = recentred(graph, statement, name, what)
-        (_, tau) = statement.arguments
-        lost = Potential("lost", count * sp.log(tau[1]) / 2, ())
-        return replace(made, graph=replace(made.graph, potentials=(lost,)))
-
-    monkeypatch.setattr("gibbsppl.rewrites.interweaving.recentred", wrong)
+    monkeypatch.setattr("gibbsppl.rewrites.interweaving.recentred", recentred_with_lost(count))
     sampler = gp.compile(walk(), blocks=False, interweave="tau")
     assert failed(sampler) == {"tau_with_x, x moved"}
 
 
-def joint(name, source=None, replicates=1500):
-    sampler = compiled(name)
-    return geweke(
-        np.random.default_rng(list(name.encode())),
-        sampler.graph,
-        sampler.data,
-        load(source) if source else sampler.program,
-        replicates=replicates,
-        sweeps=3,
-        level=LEVEL / len(MODELS),
+def swept(name, source=None, replicates=1500):
+    return joint(
+        name, compiled(name), source, replicates=replicates, level=LEVEL / len(MODELS)
     )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_sweeps_leave_the_joint_distribution_as_it_is(name):
-    found = joint(name)
+    found = swept(name)
 
     assert found.passed, f"\n{found}"
 
@@ -235,15 +204,10 @@ def test_the_joint_distribution_finds_a_scale_that_is_too_large():
     wrong, count = re.subn(r"return exp\(log_tau\)", "return 1.5 * exp(log_tau)", source)
 
     assert count == 1
-    assert not joint("walk", wrong, replicates=200).passed
+    assert not swept("walk", wrong, replicates=200).passed
 
 
 # ---- the plan --------------------------------------------------------------------------------
-
-
-def scales(model, **settings):
-    found = gp.compile(model, **settings).schedule.interwoven.values()
-    return [i.variable for i in found if i.what == "scale"]
 
 
 def test_scales_of_walks_are_drawn_once_more():
