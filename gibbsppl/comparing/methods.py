@@ -122,7 +122,7 @@ class Comparing:
         variants: Mapping[str, Settings] | None,
         of: Sequence[str] | None,
     ) -> Sequence[str] | None:
-        """The names of what is compared; an error for others, or for settings that are none."""
+        """The names of the compared variables; an error for unknown names, also of settings."""
         names = (of,) if isinstance(of, str) else of
         named = (d.name for d in self.graph.deterministics)
         known = [*self.graph.drawn, *named, *self.schedule.auxiliary]

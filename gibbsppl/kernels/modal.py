@@ -43,7 +43,7 @@ class ModalMove(ConcaveBlock):
     verb = "proposals are judged by"
 
     def named(self, parts: Mapping[str, str]) -> str:
-        """The name of the step: what is proposed, and what moves along."""
+        """The name of the step: the arrays proposed, and the arrays moving along."""
         last = [parts.get(n, n) for n in self.last]
         others = [parts.get(n, n) for n in self._others]
         along = ", ".join(others) + " moving along" * bool(last)
@@ -51,7 +51,7 @@ class ModalMove(ConcaveBlock):
 
     @property
     def _others(self) -> tuple[str, ...]:
-        """The arrays that are not proposed alone: all, or those that move along."""
+        """The arrays not proposed by themselves: all, or the ones moving along."""
         return tuple(n for n in self.variables if n not in self.last)
 
     # Generated code

@@ -78,7 +78,7 @@ def _apart(schedule: Schedule) -> Iterator[tuple[Graph, list[DensityDraw]]]:
 
 
 def _ties(graph: Graph, steps: Sequence[DensityDraw]) -> nx.Graph:
-    """The draws, tied where a factor reads what both draw."""
+    """The graph of draws, tied where a factor reads the variables of both."""
     ties = nx.Graph()
     ties.add_nodes_from(s.name for s in steps)
     for factor in graph.factors:

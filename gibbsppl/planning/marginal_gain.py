@@ -112,7 +112,7 @@ def _rate_one_by_one(information: Floats) -> float:
 
 
 def known_of(graph: Graph, own: Sequence[Coordinate], states: Sequence[Values]) -> Floats | None:
-    """What is known of some numbers in a graph, on average over states; None where it is silent."""
+    """The information of some numbers, on average over states; None where it is no number."""
     if not own or not states:
         return None
     with np.errstate(all="ignore"):

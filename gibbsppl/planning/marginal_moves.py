@@ -232,7 +232,7 @@ def _keeps_updates(schedule: Schedule, before: Schedule, name: str) -> bool:
 
 
 def _given_no_more(schedule: Schedule, before: Schedule) -> bool:
-    """Whether all that is moved is given no auxiliary variables that it was moved without."""
+    """Whether no moved variable is given an auxiliary variable it was moved without before."""
     auxiliary = {*schedule.auxiliary}
     given = {
         v: auxiliary & {*before.graph_of(s).drawn}

@@ -1,4 +1,4 @@
-"""How often proposals about a mode are accepted in the long run, by theory, at some states.
+"""Long-run acceptance of proposals about a mode, by theory, at some states.
 
 Comes in: a schedule on trial, states of a chain of it. Goes out: the states, with the share that
 each step of proposals is expected to accept from there on, in place of the one that the chain has
@@ -44,7 +44,7 @@ Start = Callable[[Trial], Sequence[Values]]
 
 
 def expecting(start: Start) -> Start:
-    """What makes states, with the shares of proposals that are expected to be accepted."""
+    """A maker of states, with the expected shares of accepted proposals."""
 
     @cache
     def states(trial: Trial) -> tuple[Values, ...]:

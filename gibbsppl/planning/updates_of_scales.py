@@ -1,4 +1,4 @@
-"""What the non-centred update of a scale gains, by theory.
+"""Gains of the non-centred update of a scale, by theory.
 
 Comes in: an update, and the values of all arrays at a state. Goes out: the effective draws of the
 scale in a sweep, with the update and without it.
@@ -62,7 +62,7 @@ def is_walk(graph: Graph, name: str) -> bool:
 def known_of_steps(
     graph: Graph, quadratic: Quadratic | None, name: str, values: Values
 ) -> float | None:
-    """What others tell of the scale of a walk whose shape is known, as a share of what it tells.
+    """The information of a walk's scale given its shape, beside the information of its steps.
 
     Both are informations on the logarithm of the scale: of the elements by their distances from the
     start, which are multiples of the scale, and of the steps, 2 each. The more is known of a scale
