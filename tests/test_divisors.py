@@ -145,17 +145,21 @@ CURVE = """
 model {
   for (i in 1:4) {
     place[i] ~ dunif(0, 100)
-    seen[i] ~ dnorm(interp.lin(place[i], at[], high[]), 1)
+    for (k in 1:K) {
+      rise[i, k] <- high[k] * max(0, place[i] - at[k]) / width[k]
+    }
+    seen[i] ~ dnorm(sum(rise[i, ]), 1)
   }
 }
 """
 
 
 def curve(count=140):
-    """Positions by a curve of data in pieces, each of which divides by its length."""
+    """Positions by a curve of data, of lines that begin at knots, each over a width."""
     rng = np.random.default_rng(3)
     at, high = np.cumsum(rng.uniform(0.5, 1.5, count)), rng.normal(size=count)
-    return gp.read_bugs(CURVE, {"at": at, "high": high, "seen": rng.normal(size=4)})
+    data = {"at": at, "high": high, "width": rng.uniform(2, 9, count), "K": count}
+    return gp.read_bugs(CURVE, {**data, "seen": rng.normal(size=4)})
 
 
 def state_of(sampler):
@@ -163,7 +167,7 @@ def state_of(sampler):
     return chain.state, chain.rng
 
 
-def test_a_curve_in_pieces_is_added_up_without_divisions():
+def test_a_curve_of_lines_is_added_up_without_divisions():
     sampler = gp.compile(curve())
     program = sampler.loops()
     assert "_divided" in program.module.text

@@ -18,6 +18,7 @@ from gibbsppl.code.arrays.blocks import in_blocks
 from gibbsppl.code.arrays.buffers import buffered
 from gibbsppl.code.arrays.checking import check
 from gibbsppl.code.arrays.contraction import contracted
+from gibbsppl.code.arrays.curves import searched
 from gibbsppl.code.arrays.divisors import divided_beforehand
 from gibbsppl.code.arrays.evaluation import computed
 from gibbsppl.code.arrays.exponentials import united
@@ -91,6 +92,7 @@ def for_loops(sweep: Sweep, sizes: Mapping[str, int], data: Values) -> Sweep:
         sweep = of_size(sweep, sizes)
     for one in PASSES:
         sweep = one(sweep)
+    sweep = searched(sweep, data, sizes)
     return in_partial_sums(divided_beforehand(sweep, data, sizes), sizes)
 
 

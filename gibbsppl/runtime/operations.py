@@ -274,6 +274,11 @@ def _polya_gamma(_: Given, trials: Given, *__: Given) -> Any:
     return MANY_TRIALS if few is None else min(ONE_TRIAL * max(few, 1.0), MANY_TRIALS)
 
 
+def _search(numbers: Given, *_: Given) -> Any:
+    """Halves of a table that the sweep has, one read after the other."""
+    return 8 + 5 * np.log2(len(numbers.values))
+
+
 def _shares(weights: Given, *_: Given) -> Any:
     return 370 + weights.count * 13
 
@@ -327,6 +332,7 @@ KERNELS: Mapping[str, Kernel] = {
     "likeliest": _each(2),
     "tree_of_sums": _each(1),
     "weight_in_tree": _number(30),
+    "last_at_most": Kernel(_search),
     "label_in_buckets": _number(100),
     "one_listed": _number(10),
     "chain": Kernel(_chain),

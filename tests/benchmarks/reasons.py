@@ -68,12 +68,6 @@ ROWS = (
         "held fixed makes it 0.03",
     ),
     Reason(
-        "jama", "JAGS",
-        "each of 37 ages is moved by a slice, whose log density adds up all 508 pieces of the "
-        "calibration curve (1.0 of 1.3 million operations of a sweep), several at a time; JAGS "
-        "finds the one piece that an age is in",
-    ),
-    Reason(
         "litters", "JAGS",
         "probabilities are integrated out of the two numbers of each Beta prior, which move along "
         "paths, with 0.02 effective draws a sweep: those of the second prior go between sizes near "

@@ -30,7 +30,7 @@ from gibbsppl.code.arrays.expressions import (
 )
 from gibbsppl.code.arrays.statements import Add, Draw, Let, Loop, Statement, Store
 from gibbsppl.runtime import functions
-from gibbsppl.runtime.loops import draws
+from gibbsppl.runtime.loops import draws, places
 from gibbsppl.runtime.types import Array
 
 Arrays = dict[str, Array]
@@ -56,6 +56,7 @@ OF_MATRICES: Mapping[str, Callable[..., Any]] = {
     "logdet": functions.logdet,
     "solution": lambda matrix, right: (functions.inverse(matrix) @ right[..., None])[..., 0],
 }
+OF_ARRAYS = {**OF_MATRICES, "last_at_most": places.last_at_most}
 
 
 def computed(
@@ -104,7 +105,7 @@ class _Evaluation:
                 self.arrays[array][at] = self.value(value, over)
             case Draw(targets=(target,), kernel=kernel, arguments=arguments):
                 given = [self.value(a.value, (*s.over, *a.own)) for a in arguments]
-                self.arrays[target.array][...] = OF_MATRICES[kernel](*given)
+                self.arrays[target.array][...] = OF_ARRAYS[kernel](*given)
             case Loop():
                 raise NotImplementedError("a loop in what depends on data alone")
 

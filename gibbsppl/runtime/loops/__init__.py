@@ -12,7 +12,7 @@
 - `markers` of quantiles of what is not kept
 - `functions` of the language, with `beta_functions`, `gamma_functions`, `normal_functions`,
   `passage`, `stirling`, `log_chi` and `normalisers`; `elementary` ones, `exponentials` by
-  polynomials; `copies` of vectors
+  polynomials; `copies` of vectors; `places` in tables
 
 Two packages come of the same files: here they are plain Python; `gibbsppl.runtime.compiled` has
 them compiled. Generated loops call either by the same names, so that what is compiled is tested
