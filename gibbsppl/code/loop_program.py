@@ -25,6 +25,7 @@ from gibbsppl.code.arrays.exponentials import united
 from gibbsppl.code.arrays.expressions import Expr, Number, Size
 from gibbsppl.code.arrays.few import written_out
 from gibbsppl.code.arrays.fours import in_fours
+from gibbsppl.code.arrays.gates import with_gates_first
 from gibbsppl.code.arrays.gathers import gathered
 from gibbsppl.code.arrays.halves import halved
 from gibbsppl.code.arrays.lifting import lifted
@@ -92,7 +93,7 @@ def for_loops(sweep: Sweep, sizes: Mapping[str, int], data: Values) -> Sweep:
         sweep = of_size(sweep, sizes)
     for one in PASSES:
         sweep = one(sweep)
-    sweep = searched(sweep, data, sizes)
+    sweep = searched(with_gates_first(sweep), data, sizes)
     return in_partial_sums(divided_beforehand(sweep, data, sizes), sizes)
 
 

@@ -33,12 +33,6 @@ ROWS = (
         "random bits decide for each spin (their 262,144 take 0.45 ms, uniform numbers 1.3)",
     ),
     Reason(
-        "gates, 200 x 500", "by hand",
-        "of 180 us 14 multiply all columns by their gates, 20 add up all weights, shut ones too, "
-        "and about 70 look for the open columns and multiply these with one another, in each "
-        "sweep; by hand all products of two columns are kept, and the draw of weights takes 9",
-    ),
-    Reason(
         "BPMF, K = 32", "smurff",
         "of 124 ms 99 are the sums over ratings of products of two factors, half of each symmetric "
         "table, four ratings at a time; draws of rows take 26",

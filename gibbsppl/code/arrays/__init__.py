@@ -17,9 +17,10 @@ passes and printers do.
   axes, some of them `equations`; `parting` of parameters from draws, `lifting` of dear functions
   out of loops, `exponentials` as powers of one; `sharing`: what is equal is computed once, what
   depends on data alone beforehand; `additions` of what is drawn, where it is drawn; `halves` of
-  symmetric sums; sums in `fours` of members; data over `divisors` of data beforehand; `curves`
-  of data by the piece in which a number is; long sums of log densities as
-  `partial_sums`; `fusion`: statements over the same dim as one loop; `chunks` of
-  large loops; `storage`: the axes that arrays need; `loads`: what is read once in a loop; `numbers`
-  of data and priors in tables; large arrays as `singles`; `recursions` and their `systems`
+  symmetric sums; sums in `fours` of members; `gates` before what they let in; data over
+  `divisors` of data beforehand; `curves` of data by the piece in which a number is; long sums of
+  log densities as `partial_sums`; `fusion`: statements over the same dim as one loop; `chunks` of
+  large loops; `storage`: the axes that arrays need; `loads`: what is read once in a loop;
+  `numbers` of data and priors in tables; large arrays as `singles`; `recursions` and their
+  `systems`
 """

@@ -110,16 +110,20 @@ def _of_unit_weight(
 
 @kernel
 def _shown(design: Floats) -> Ints:
-    """The elements that a row shows: not those of weights whose gates are shut."""
+    """The elements that a row shows: not those of weights whose gates are shut.
+
+    Rows are counted, not searched: a processor looks at several at once.
+    """
     columns, rows = design.shape
     shown = np.empty(columns, np.int64)
     count = 0
     for j in range(columns):
+        found = 0
         for i in range(rows):
-            if design[j, i] != 0.0:
-                shown[count] = j
-                count += 1
-                break
+            found += design[j, i] != 0.0
+        if found > 0:
+            shown[count] = j
+            count += 1
     return shown[:count]
 
 

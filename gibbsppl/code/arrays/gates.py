@@ -1,0 +1,133 @@
+r"""Sums of products with gates: of those that are shut, which add zeros, nothing is computed.
+
+A gate is a number of the state that is 0 or 1. In ``sum(k: gate[k] * b[k] * x[i, k])``, for each
+``i``, gates come first: of an open one the others are added, side by side along the other dims;
+data that are not stored in that order are read from a table that is. Comes in: a `Sweep`. Goes out:
+the sweep with such sums as loops over gates.
+
+>>> from gibbsppl.code.arrays.expressions import product
+>>> from gibbsppl.code.arrays.sweeps import Array
+>>> i, k = Position("i"), Position("k")
+>>> known = {"gate": Array(("k",), "state", "int", limits=(0, 1)), "s": Array(("i",), "state")}
+>>> known |= {"x": Array(("k", "i"), "data")}
+>>> value = product([Element("gate", (k,)), Element("x", (k, i))])
+>>> added = Add("s", (i,), value, (Span.whole("i"), Span.whole("k")))
+>>> print(*with_gates_first(Sweep("m", known, (added,))).statements)
+for k:
+    choose [gate[k] == 0]:
+        0:
+            add s[i] += x[k, i]  for i
+        1:
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gibbsppl.code.arrays.expressions import (
+    ZERO,
+    Apply,
+    Element,
+    Expr,
+    Position,
+    Reduce,
+    Span,
+    mapped,
+    walk,
+)
+from gibbsppl.code.arrays.statements import Add, Choice, Density, Draw, Loop, Statement
+from gibbsppl.code.arrays.sweeps import Sweep
+from gibbsppl.code.arrays.terms import quotient
+
+# What is shut, and open.
+LIMITS = 0, 1
+
+
+def with_gates_first(sweep: Sweep) -> Sweep:
+    """The sweep in which sums skip gates that are shut."""
+    gates = {n for n, a in sweep.arrays.items() if a.limits == LIMITS and a.kind == "state"}
+    if not gates:
+        return sweep
+    tables = (t for t in sweep.tables if t.function == "axis_last")
+    by_axis = {t.arguments: t.names[0] for t in tables}
+    work = _Gates(frozenset(gates), by_axis, sweep.lanes)
+    return replace(
+        sweep, statements=work.of(sweep.statements), monitors=work.of(sweep.monitors)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Gates:
+    """The names of gates, tables with an axis of data as the last, and the lanes of the sweep."""
+
+    gates: frozenset[str]
+    by_axis: Mapping[tuple[Any, ...], str]
+    lanes: frozenset[str]
+
+    def of(self, statements: Iterable[Statement]) -> tuple[Statement, ...]:
+        """Statements, in which sums skip gates that are shut."""
+        return tuple(map(self.one, statements))
+
+    def one(self, s: Statement) -> Statement:
+        """A statement, in which sums skip gates that are shut."""
+        match s:
+            case Loop():
+                return replace(s, body=self.of(s.body))
+            case Choice():
+                return s.of(self.of)
+            case Draw(density=Density() as density):
+                return replace(s, density=replace(density, body=self.of(density.body)))
+            case Add(by="sum") if self.lanes.isdisjoint(x.dim for x in s.over):
+                return self.added(s)
+        return s
+
+    def added(self, s: Add) -> Statement:
+        """An addition; for open gates alone, if their dims are not all of its own."""
+        found = quotient(s.value)
+        for n, gate in enumerate(found.above):
+            own = [x for x in s.over if x.dim in gate.free]
+            rest = [x for x in s.over if x not in own]
+            if not own or not rest or not self.is_gate(gate) or _depends(own, rest):
+                continue
+            others = replace(found, above=(*found.above[:n], *found.above[n + 1 :])).value
+            value = self.side_by_side(others, rest)
+            if value is not None:
+                inside = replace(s, value=value, over=tuple(rest), note="")
+                shut = Apply("equals", (gate, ZERO))
+                return Loop(tuple(own), (Choice(shut, ((inside,), ())),), s.note)
+        return s
+
+    def is_gate(self, e: Expr) -> bool:
+        """Whether an expression is a gate at a position of each of its dims."""
+        return (
+            isinstance(e, Element)
+            and e.array in self.gates
+            and all(isinstance(i, Position) for i in e.indices)
+        )
+
+    def side_by_side(self, e: Expr, rest: Iterable[Span]) -> Expr | None:
+        """An expression whose arrays have the last of these dims as their last, if they have it."""
+        (*_, last) = (x.dim for x in rest)
+
+        def one(x: Expr) -> Expr | None:
+            if not isinstance(x, Element) or last not in x.free or x.indices[-1] == Position(last):
+                return None
+            axes = [n for n, i in enumerate(x.indices) if i == Position(last)]
+            name = self.by_axis.get((f"@{x.array}", axes[0])) if len(axes) == 1 else None
+            if name is None:
+                return None
+            kept = [i for n, i in enumerate(x.indices) if n != axes[0]]
+            return Element(name, (*kept, x.indices[axes[0]]))
+
+        found = mapped(e, one)
+        inside = [x for x in walk(found) if isinstance(x, Element) and last in x.free]
+        is_plain = all(last not in i.free for x in inside for i in x.indices[:-1])
+        return found if is_plain and not any(isinstance(x, Reduce) for x in walk(found)) else None
+
+
+def _depends(own: Iterable[Span], rest: Iterable[Span]) -> bool:
+    """Whether ends of spans of gates depend on positions of others."""
+    free = frozenset[str]().union(*(e.free for x in own for e in x.ends))
+    return not free.isdisjoint(x.dim for x in rest)
