@@ -30,6 +30,7 @@ from gibbsppl.planning import (
     addable,
     check_asked,
     check_kernels,
+    forgotten_of,
     functions_of,
     integrable,
     interwoven_if,
@@ -263,7 +264,8 @@ class _Search:
         if models.is_free:
             now, more_choices = with_recentred(now, settings, self.states, updated)
             choices = (*choices, *(c.with_decided(decided) for c in more_choices))
-        best = with_choices(now, settings, self.states, updated)
+        known = partial(forgotten_of, models.graph)
+        best = with_choices(now, settings, self.states, updated, known)
         choices = (*choices, *best.schedule.choices)
         if not all(isnan(c.made.operations) for c in choices):
             choices = tuple(c.beside_a_sweep_of(best.operations) for c in choices)

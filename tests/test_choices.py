@@ -7,6 +7,7 @@ import gibbsppl as gp
 from gibbsppl.code.trials import Trial
 from gibbsppl.comparing.variants import variants_of
 from gibbsppl.derive.quadratic import quadratic_of
+from gibbsppl.output.diagnostics import ess_bulk
 from gibbsppl.planning import (
     augmentation,
     information,
@@ -447,15 +448,90 @@ def test_the_information_that_auxiliary_variables_miss_is_the_rate(rate, largest
     draws = augmented.sample(4000, warmup=200, chains=1, seed=1, progress=False)["level"][0]
     own, there = (Trial(s.schedule, s.data) for s in (augmented, plain))
     states = [{**plain.data, "level": np.float64(x)} for x in draws[:4]]
-    found = information.rate_of_augmentation(
+    blocks = (
         proposing.block_of(own.schedule, ("level",), own.data, quadratic_of),
         augmentation._with_auxiliary(own, states),
         proposing.block_of(there.schedule, ("level",), there.data, proposing.to_second_order),
         states,
     )
+    found = information.rate_of_augmentation(*blocks)
 
+    assert found == 1 - information.forgotten(*blocks).least
     lagged = np.corrcoef(draws[:-1], draws[1:])[0, 1]
     assert abs(found - lagged) < 5 * np.sqrt((1 - lagged**2) / len(draws)) + 5 / len(draws)
+
+
+def outcomes_of_groups(**settings):
+    """Outcomes of ten groups, by six covariates of which some are known to within a third."""
+    rng = np.random.default_rng(0)
+    x, group = rng.normal(size=(300, 6)), rng.integers(0, 10, 300)
+    at = x @ [1, -1, 0.5, 0, 0, 2] + rng.normal(size=10)[group]
+    with gp.Model(name="outcomes", coords={"i": 300, "k": 6, "j": 10}) as model:
+        shown, of = gp.Data("x", x, dims=("i", "k")), gp.Index("of", group, dims="i", of="j")
+        beta = gp.Normal("beta", 0, sigma=2, dims="k")
+        tau = gp.Gamma("tau", shape=1, rate=1)
+        u = gp.Normal("u", 0, tau=tau, dims="j")
+        seen = rng.random(300) < 1 / (1 + np.exp(-at))
+        eta = gp.sum(shown * beta, "k") + u[of]
+        gp.Bernoulli("y", gp.expit(eta), dims="i", observed=seen.astype(int))
+    return gp.compile(model, **settings)
+
+
+def test_a_scale_is_not_drawn_once_more_where_others_are_slower_than_it():
+    sampler = outcomes_of_groups()
+    choice = choice_of(sampler, "tau")
+    (other,) = choice.others
+
+    assert (choice.made.what, other.what) == ("not interwoven", "interwoven")
+    assert choice.made.share > other.share / 1.3
+    assert choice.made.operations < other.operations / 1.5
+    settings = {**other.settings, "rewrites": {"Polya-Gamma": True}}
+    assert outcomes_of_groups(**settings).schedule.steps[0].name == "tau_with_u"
+
+
+def test_a_scale_with_nothing_slower_beside_it_is_drawn_once_more(monkeypatch):
+    """Planted: as if auxiliary variables held nothing back."""
+    monkeypatch.setattr(
+        "gibbsppl.deriving.forgotten_of", lambda *_: information.Forgotten(1.0, {})
+    )
+    assert choice_of(outcomes_of_groups(), "tau").made.what == "interwoven"
+
+
+def test_an_array_is_forgotten_at_least_as_fast_as_the_slowest_direction_of_all():
+    trial = Trial((sampler := outcomes_of_groups()).schedule, sampler.data)
+    (chain,), _ = sampler.initial_states(1, 3)
+    for _ in range(50):
+        sampler.program.sweep(chain.rng, chain.state, sampler.constants)
+    states = [{**trial.known, **chain.state}]
+    found = augmentation.forgotten_of(sampler.graph, trial, states)
+
+    assert found.of.keys() == {"u", "beta"}
+    assert 0 < found.least <= min(found.of.values()) < max(found.of.values()) < 1
+    given = proposing.block_of(trial.schedule, ("u", "beta"), trial.data, quadratic_of)
+    latent = [s for s in sampler.graph.latent if s.target.array.name in found.of]
+    there = proposing.to_second_order(sampler.graph, latent, trial.data)
+    blocks = (normal_block(*given, states[0]), normal_block(sampler.graph, there, states[0]))
+    for name, share in found.of.items():
+        one, whole = (
+            np.linalg.inv(b.precision)[np.ix_(b.numbers[name], b.numbers[name])] for b in blocks
+        )
+        assert share == pytest.approx(np.linalg.eigvals(np.linalg.solve(whole, one)).real.min())
+
+
+@pytest.mark.slow
+def test_effective_draws_an_operation_are_more_where_a_scale_is_not_drawn_once_more():
+    sampler = outcomes_of_groups()
+    choice = choice_of(sampler, "tau")
+    other = outcomes_of_groups(
+        **{**choice.others[0].settings, "rewrites": {"Polya-Gamma": True}}
+    )
+    found = []
+    for s in (sampler, other):
+        draws = s.sample(10_000, chains=4, warmup=500, seed=2, progress=False)
+        every = [draws[n].reshape(4, 10_000, -1) for n in ("beta", "u", "tau")]
+        worst = min(ess_bulk(x[..., k]) for x in every for k in range(x.shape[-1]))
+        found.append(worst / s.costs().operations)
+    assert found[0] > 1.5 * found[1]
 
 
 def test_auxiliary_variables_are_used_where_they_pay():

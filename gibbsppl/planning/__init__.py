@@ -34,6 +34,7 @@ from gibbsppl.planning.along_paths import with_ridges
 from gibbsppl.planning.alternatives import Planned, with_choices
 from gibbsppl.planning.augmentation import (
     addable,
+    forgotten_of,
     held_by,
     held_by_term,
     is_closed,
@@ -56,6 +57,7 @@ __all__ = [
     "addable",
     "check_asked",
     "check_kernels",
+    "forgotten_of",
     "functions_of",
     "held_by",
     "held_by_term",

@@ -23,7 +23,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import size_of_array
 from gibbsppl.planning.control import Control
-from gibbsppl.planning.information import block_of_group, rate_of_scale, rate_of_scales
+from gibbsppl.planning.information import Forgotten, block_of_group, rate_of_scale, rate_of_scales
 from gibbsppl.planning.interweaving import free_by_interweaving
 from gibbsppl.planning.large_blocks import order_of, shares_of_sweeps
 from gibbsppl.planning.mixing import share_of
@@ -41,6 +41,8 @@ States = Sequence[Values]
 # What makes the states at which theory is asked; the model with updates by other settings.
 Start = Callable[[Trial], States]
 Remade = Callable[[bool | tuple[str, ...]], Rewritten]
+# What draws given auxiliary variables forget, of a schedule at some states.
+Known = Callable[[Trial, States], Forgotten]
 LEAST_SHARE, LEAST_GAIN = RULES["least share"].value, RULES["least gain"].value
 FEW, MANY = RULES["most elements"].value, RULES["most of many"].value
 SLOWEST = RULES["slowest"].value
@@ -85,17 +87,19 @@ class Planned:
 
 
 def with_choices(
-    first: Planned, settings: Mapping[str, Any], start: Start, remade: Remade
+    first: Planned, settings: Mapping[str, Any], start: Start, remade: Remade, known: Known
 ) -> Trial:
     """The schedule with most effective draws per operation, with the choices that it comes from.
 
     ``start`` makes the states at which theory is asked, by the first plan; ``remade`` the model
-    with the non-centred updates that a setting asks for.
+    with the non-centred updates that a setting asks for. A scale is told of a group
+    that moves slowly given auxiliary variables, and is no use where others are slower than it.
     """
     states = cache(partial(start, first.trial))
+    forgets = cache(lambda: known(first.trial, states()))
     now = _with_slow_scales(first, settings, states, remade)
     choices = dict[tuple[str, ...], Choice]()
-    while options := [o for o in _options(now, settings) if o.variables not in choices]:
+    while options := [o for o in _options(now, settings, forgets) if o.variables not in choices]:
         rivals = [o for o in options if o.variables == options[0].variables]
         own = states() if any(o.is_small for o in rivals) else ()
         plan, choice = _decided(rivals, now, own, settings, remade)
@@ -225,7 +229,9 @@ def averaged(shares: Sequence[float]) -> float:
     return len(shares) / sum(1 / s for s in shares) if all(shares) else 0.0
 
 
-def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
+def _options(
+    now: Planned, settings: Mapping[str, Any], forgets: Callable[[], Forgotten]
+) -> Iterator[Option]:
     """Yield the ways to draw the variables of a plan that differ from it, one by one."""
     if now.control.scan != "systematic":
         return
@@ -234,7 +240,7 @@ def _options(now: Planned, settings: Mapping[str, Any]) -> Iterator[Option]:
         yield from _joint(now, settings, small)
         yield from _left_apart(now, settings, small)
     if settings["interweave"] is True:
-        yield from _interwoven(now, small)
+        yield from _interwoven(now, forgets, small=small)
 
 
 def is_quick(graph: Graph) -> bool:
@@ -353,7 +359,9 @@ def updated(model: Rewritten, other: Rewritten) -> Rewritten:
     return replace(model, interwoven=other.interwoven) if is_alike else other
 
 
-def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
+def _interwoven(
+    now: Planned, forgets: Callable[[], Forgotten], *, small: bool
+) -> Iterator[Option]:
     """Yield the scales that may be drawn without a non-centred update."""
     every = tuple(now.schedule.interwoven.values())
     names = tuple(dict.fromkeys(v for i in every for v in i.variables))
@@ -369,7 +377,7 @@ def _interwoven(now: Planned, small: bool) -> Iterator[Option]:
             (one.variable, one.group),
             replace(now.model, interwoven=kept),
             now.control,
-            partial(shares_of_scale, one),
+            partial(shares_of_scale, one, forgets),
             _no_limit,
             _is_scale_told(one, small=small),
             left,

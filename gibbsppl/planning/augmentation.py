@@ -28,7 +28,12 @@ from gibbsppl.derive.second_order import is_interval
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.planning.alternatives import LEAST_GAIN, is_quick
-from gibbsppl.planning.information import rate_of_augmentation, rate_of_scales
+from gibbsppl.planning.information import (
+    Forgotten,
+    forgotten,
+    rate_of_augmentation,
+    rate_of_scales,
+)
 from gibbsppl.planning.kinks import by_slopes, has_kinks
 from gibbsppl.planning.mixing import SLOWEST, mean_rate, share_of, share_of_scales
 from gibbsppl.planning.proposing import block_of
@@ -186,6 +191,29 @@ def _shares(
         return min(share_of(missing), SLOWEST, limit), min(SLOWEST, limit)
     kept = (1.0 - rate) * (1.0 - missing)
     return min(share_of(1.0 - kept), limit), min(share_of(other), limit)
+
+
+def forgotten_of(graph: Graph, now: Trial, states: Sequence[Values]) -> Forgotten:
+    """What draws given auxiliary variables forget; of all that theory is silent about, everything.
+
+    ``graph`` is that of the model, without auxiliary variables.
+    """
+    schedule, least, shares = now.schedule, 1.0, dict[str, float]()
+    rules = tuple(dict.fromkeys(r.rule.name for r in schedule.rewrites))
+    held = held_by(schedule, rules, graph)
+    for step in schedule.steps:
+        names = tuple(step.variables)
+        if step.name in schedule.interwoven or step.is_move or not {*names} <= held:
+            continue
+        own = tuple(s for s in graph.latent if s.target.array.name in names)
+        given = block_of(schedule, names, now.data, quadratic_of)
+        there = by_slopes(graph, own, now.data)
+        if given is None or there is None:
+            continue
+        found = forgotten(given, states, (graph, there), states)
+        if found is not None:
+            least, shares = min(least, found.least), {**shares, **found.of}
+    return Forgotten(least, shares)
 
 
 def _with_auxiliary(trial: Trial, states: Sequence[Values]) -> Sequence[Values]:

@@ -14,8 +14,8 @@ Liu, 1994, Journal of the American Statistical Association 89, of data augmentat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,19 +37,31 @@ MOST_SCALES = 8
 STEP = float(np.finfo(float).eps) ** 0.25
 
 
-def rate_of_augmentation(
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The shares of variance that a draw given auxiliary variables forgets of what it was before.
+
+    In the direction, or of the element given all others, of which it forgets least: of all, and
+    ``of`` arrays by name.
+    """
+
+    least: float
+    of: Mapping[str, float]
+
+
+def forgotten(
     augmented: tuple[Graph, Quadratic],
     states: Sequence[Values],
     plain: tuple[Graph, Quadratic],
     there: Sequence[Values],
-) -> float | None:
-    """The rate of a block that is drawn given auxiliary variables, and these given the block.
+) -> Forgotten | None:
+    """The shares of a block that is drawn given auxiliary variables, and these given the block.
 
     ``augmented`` is its log density given these, at states that have them; ``plain`` that of the
     model, to second order, at states of its own. Of the block given these the covariance is an
     average over states: what a draw forgets is the mean of this variance as a share of all
-    variance. Of the model the precision is. Of more elements than a matrix has it is the rate of
-    the worst element, given all others. None where they are not those of normal densities.
+    variance. Of the model the precision is. Of more elements than a matrix has shares are of single
+    elements, given all others. None where they are not those of normal densities.
     """
     complete, observed = _averaged(*augmented, states, inverse=True), _averaged(*plain, there)
     if complete is not None and observed is not None:
@@ -58,12 +70,44 @@ def rate_of_augmentation(
         known = observed.precision[rows[:, None], rows]
         factor = np.linalg.inv(np.linalg.cholesky(complete.precision))
         least = float(np.linalg.eigvalsh(factor @ known @ factor.T)[0])
-        return float(np.clip(1.0 - least, 0.0, 1.0))
-    known = _diagonals(*plain, there)
-    shares = [known[n] / own for n, own in _diagonals(*augmented, states, inverse=True).items()]
-    if not shares or not all(np.isfinite(s).all() for s in shares):
+        given: Any = np.linalg.inv(complete.precision)
+        whole: Any = np.linalg.inv(known)
+        places = {n: np.ix_(at[at >= 0], at[at >= 0]) for n, at in own}
+        shares = {n: _least_share(given[at], whole[at]) for n, at in places.items()}
+        return _within_bounds(least, shares)
+    diagonals = _diagonals(*plain, there)
+    complete_ones = _diagonals(*augmented, states, inverse=True)
+    each = {n: diagonals[n] / own for n, own in complete_ones.items()}
+    if not each or not all(np.isfinite(s).all() for s in each.values()):
         return None
-    return float(np.clip(1.0 - min(s.min() for s in shares), 0.0, 1.0))
+    shares = {n: s.min() for n, s in each.items()}
+    return _within_bounds(min(shares.values()), shares)
+
+
+def _least_share(given: Floats, whole: Floats) -> float:
+    """The least share that one covariance has of another, of all directions."""
+    factor = np.linalg.inv(np.linalg.cholesky(whole))
+    return float(np.linalg.eigvalsh(factor @ given @ factor.T)[0])
+
+
+def _within_bounds(least: float, shares: Mapping[str, Any]) -> Forgotten:
+    """Shares between 0 and 1, which averages over other states may exceed."""
+    bounded = {n: float(np.clip(s, 0.0, 1.0)) for n, s in shares.items()}
+    return Forgotten(float(np.clip(least, 0.0, 1.0)), bounded)
+
+
+def rate_of_augmentation(
+    augmented: tuple[Graph, Quadratic],
+    states: Sequence[Values],
+    plain: tuple[Graph, Quadratic],
+    there: Sequence[Values],
+) -> float | None:
+    """The rate of a block that is drawn given auxiliary variables, and these given the block.
+
+    That of the direction of which a draw forgets least (`forgotten`, with the same arguments).
+    """
+    found = forgotten(augmented, states, plain, there)
+    return None if found is None else 1.0 - found.least
 
 
 def _averaged(

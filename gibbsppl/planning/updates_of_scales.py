@@ -6,6 +6,7 @@ scale in a sweep, with the update and without it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import nan, prod
 
@@ -15,7 +16,7 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.quadratic import Quadratic, degree_of
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph
-from gibbsppl.planning.information import block_of_group, rate_of_scale
+from gibbsppl.planning.information import Forgotten, block_of_group, rate_of_scale
 from gibbsppl.planning.mixing import share_of
 from gibbsppl.planning.normal_blocks import sparse_block
 from gibbsppl.rewrites.recentring import anchor_of
@@ -24,11 +25,18 @@ from gibbsppl.schedule.sweeps import Schedule
 
 
 def shares_of_scale(
-    interwoven: NonCentred, own: Schedule, other: Schedule, values: Values
+    interwoven: NonCentred,
+    forgets: Callable[[], Forgotten],
+    own: Schedule,
+    other: Schedule,
+    values: Values,
 ) -> tuple[float, ...]:
     """The effective draws of a scale with its non-centred update and without it.
 
-    With it, but of walks, they are all at best. NaN where theory is silent.
+    With it, but of walks, they are all at best. Without it the scale moves as far as its group
+    does, which draws given auxiliary variables forget in part (``forgets``); where these forget
+    least, an element is slower than the scale, and no more effective draws count than it has. NaN
+    where theory is silent.
     """
     del own, other
     graph = interwoven.before
@@ -37,7 +45,12 @@ def shares_of_scale(
         known = known_of_steps(graph, block, interwoven.group, values)
         return _shares_of_steps(nan if known is None else known)
     rate = rate_of_scale(graph, block, interwoven.variables, values)
-    return 1.0, nan if rate is None else share_of(rate)
+    if rate is None:
+        return 1.0, nan
+    told = forgets()
+    slowest = share_of(1.0 - told.least)
+    moved = (1.0 - rate) * told.of.get(interwoven.group, 1.0)
+    return slowest, min(share_of(1.0 - moved), slowest)
 
 
 def _shares_of_steps(known: float) -> tuple[float, float]:
