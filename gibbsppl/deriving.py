@@ -26,6 +26,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.planning import (
     Control,
+    Forgotten,
     Planned,
     addable,
     check_asked,
@@ -264,7 +265,8 @@ class _Search:
         if models.is_free:
             now, more_choices = with_recentred(now, settings, self.states, updated)
             choices = (*choices, *(c.with_decided(decided) for c in more_choices))
-        known = partial(forgotten_of, models.graph)
+        is_whole = not {**settings, **more}["collapse"]
+        known = partial(forgotten_of, models.graph) if is_whole else _everything
         best = with_choices(now, settings, self.states, updated, known)
         choices = (*choices, *best.schedule.choices)
         if not all(isnan(c.made.operations) for c in choices):
@@ -341,6 +343,12 @@ def _control_of(settings: Settings, blocks: Blocks) -> Control:
         proposes=not (settings["exact"] or settings["by"]),
         together=moved_together(settings["kernels"]),
     )
+
+
+def _everything(trial: Trial, states: Sequence[Values]) -> Forgotten:
+    """What draws forget of which theory is silent: given what is integrated out of the model."""
+    del trial, states
+    return Forgotten(1.0, {})
 
 
 def _states(graph: Graph, trial: Trial) -> tuple[Values, ...]:

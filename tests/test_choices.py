@@ -518,6 +518,24 @@ def test_an_array_is_forgotten_at_least_as_fast_as_the_slowest_direction_of_all(
         assert share == pytest.approx(np.linalg.eigvals(np.linalg.solve(whole, one)).real.min())
 
 
+@pytest.mark.parametrize(("seed", "sigma"), [(12, 1.5e7), (18, 1.2e7), (3, 1e9)])
+def test_theory_is_silent_where_rounding_leaves_no_digits(seed, sigma):
+    """Two equal columns, whose difference is known by a prior that is nearly flat."""
+    rng = np.random.default_rng(seed)
+    x, group = rng.normal(size=60), rng.integers(0, 6, 60)
+    with gp.Model(name="equal", coords={"i": 60, "k": 2, "j": 6}) as model:
+        shown = gp.Data("x", np.stack([x, x], 1), dims=("i", "k"))
+        of = gp.Index("of", group, dims="i", of="j")
+        beta = gp.Normal("beta", 0, sigma=sigma, dims="k")
+        tau = gp.Gamma("tau", shape=1, rate=1)
+        u = gp.Normal("u", 0, tau=tau, dims="j")
+        eta = gp.sum(shown * beta, "k") + u[of]
+        gp.Bernoulli("y", gp.expit(eta), dims="i", observed=rng.integers(0, 2, 60))
+    assert "tau_with_u" in [
+        s.name for s in gp.compile(model, rewrites={"Polya-Gamma": True}).schedule.steps
+    ]
+
+
 @pytest.mark.slow
 def test_effective_draws_an_operation_are_more_where_a_scale_is_not_drawn_once_more():
     sampler = outcomes_of_groups()

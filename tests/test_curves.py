@@ -1,5 +1,7 @@
 """Pieces that lie one after the other: the one in which a number is, instead of all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from replays import beside
@@ -147,6 +149,7 @@ OTHERS = {
     "numbers that fall": clipped(minus(A, X), L),
     "a product of two pieces": Apply("*", (piece(), piece(T))),
     "a weight of the state": Apply("weighted", (T, piece())),
+    "weights beside what may be infinite": Apply("weighted", (W, Apply("*", (T, piece())))),
     "the number of the piece": Apply("*", (Element("y", (Element("z", (K,)),)), piece())),
 }
 
@@ -157,6 +160,24 @@ def test_other_sums_are_left_alone(case):
     sweep = Sweep("m", known, sweep_of(OTHERS[case]).statements)
     data = {**DATA, "z": np.zeros(COUNT, int)}
     assert searched(sweep, data, SIZES) == sweep
+
+
+def test_spans_within_pieces_are_left_alone():
+    inner = Span("g", ZERO, Element("l", (K,)))
+    sweep = sweep_of(Apply("*", (W, piece())), over=(EVERY_K, inner))
+    assert searched(sweep, DATA, SIZES) == sweep
+
+
+@pytest.mark.parametrize("made", ["at once", "as a sum"])
+def test_what_is_computed_of_data_beforehand_is_known_as_a_whole(made):
+    known = Element("known", (K,))
+    half = Let("known", (EVERY_K,), Apply("*", (W, Number(0.5))))
+    more = Add("known", (K,), W, (EVERY_K,))
+    sweep = sweep_of(Apply("*", (known, piece())))
+    sweep = replace(sweep, prepare=(half,) if made == "at once" else (half, more))
+    done = searched(sweep, DATA, SIZES)
+    assert searches(done) == (made == "at once")
+    np.testing.assert_allclose(sums(done, 20.0), sums(sweep, 20.0))
 
 
 def test_few_pieces_are_added_up():
@@ -195,6 +216,35 @@ def curve():
     at *= 100 / at[-1]
     data = {"N": 5, "at": at, "value": np.cumsum(RNG.normal(size=30)), "y": RNG.normal(size=5)}
     return gp.read_bugs(PROGRAM, data)
+
+
+@pytest.mark.parametrize("what", ["slope", "length"])
+def test_slopes_and_lengths_that_are_sums_of_data_count(what):
+    parts = {n: RNG.gamma(2, size=(12, 3)) for n in ("slope", "length")}
+    with gp.Model(coords={"k": 12, "j": 3}) as model:
+        start = gp.Data("start", 30.0 * np.arange(12), dims="k")
+        length = gp.Data("length", parts["length"], dims=("k", "j"))
+        slope = gp.Data("slope", parts["slope"], dims=("k", "j"))
+        x = gp.Uniform("x", 0, 300)
+        whole = {"slope": gp.sum(slope, "j"), "length": gp.sum(length, "j")}
+        one = {"slope": slope, "length": length}
+        used = {n: whole[n] if n == what else one[n].at("j", 0) for n in whole}
+        rise = gp.minimum(gp.maximum(x - start, 0), used["length"])
+        gp.Normal("y", gp.sum(used["slope"] * rise, "k"), tau=1, observed=20.0)
+    sampler = gp.compile(model)
+    (chain, *_), _ = sampler.initial_states(1, 5)
+    assert beside(sampler, chain.state, chain.rng).far == []
+
+
+def test_other_data_have_tables_of_their_own(curve):
+    sampler = gp.compile(curve)
+    other = gp.compile(curve.with_data({"value": -np.asarray(curve.data["value"])}))
+    turned = gp.compile(curve.with_data({"at": np.asarray(curve.data["at"])[::-1]}))
+    names = [str(s.loops().sweep_value).count("last_at_most") for s in (sampler, other, turned)]
+    assert names == [1, 1, 0]
+    for s in (other, turned):
+        (chain, *_), _ = s.initial_states(1, 5)
+        assert beside(s, chain.state, chain.rng).far == []
 
 
 def test_a_model_with_a_curve_makes_the_same_draws(curve, monkeypatch):

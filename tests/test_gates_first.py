@@ -6,7 +6,16 @@ from replays import beside
 
 import gibbsppl as gp
 from gibbsppl.code.arrays import gates
-from gibbsppl.code.arrays.expressions import ONE, ZERO, Apply, Element, Position, Reduce, Span
+from gibbsppl.code.arrays.expressions import (
+    ONE,
+    ZERO,
+    Apply,
+    Element,
+    Number,
+    Position,
+    Reduce,
+    Span,
+)
 from gibbsppl.code.arrays.gates import with_gates_first
 from gibbsppl.code.arrays.statements import Add, Choice, Let, Loop
 from gibbsppl.code.arrays.sweeps import Array, Sweep, Table, every
@@ -28,6 +37,7 @@ ARRAYS = {
     "u": Array(("k", "j", "i"), "data"),
     "b": Array(("k",), "state"),
 }
+SIZES = {"i": 9, "j": 2, "k": 5}
 TABLE = Table(("x_by_i",), "axis_last", ("@x", 0))
 
 
@@ -48,6 +58,7 @@ MOVED = {
     "stored so": (times(GATE, PAIR), {"tables": ()}, "s[i] += pair[k, i]  for i"),
     "by gate": (times(GATE, X), {"indices": (K,)}, "s[k] += x_by_i[k, i]  for i"),
     "of all": (times(GATE, X), {"indices": ()}, "s += x_by_i[k, i]  for i"),
+    "a power": (times(Apply("**", (GATE, Number(2))), X), {}, "s[i] += x_by_i[k, i]  for i"),
     "two dims": (
         times(GATE, Element("u", (K, J, I))),
         {"indices": (J,), "dims": "jik"},
@@ -59,7 +70,7 @@ MOVED = {
 @pytest.mark.parametrize("case", MOVED)
 def test_open_gates_alone_are_added(case):
     value, more, expected = MOVED[case]
-    done = with_gates_first(sweep_of(value, **more)).statements[1]
+    done = with_gates_first(sweep_of(value, **more), SIZES).statements[1]
     assert str(done).splitlines() == [
         "for k:",
         "    choose [gate[k] == 0]:",
@@ -81,6 +92,7 @@ LEFT = {
         times(GATE, X), {"tables": (Table(("x_by_k",), "axis_last", ("@x", 1)),)}
     ),
     "sums inside": (times(GATE, Reduce(Element("u", (K, J, I)), (SPANS["j"],))), {}),
+    "a power that may be none": (times(Apply("**", (GATE, B)), X), {}),
     "lanes": (times(GATE, X), {"lanes": frozenset("i")}),
 }  # fmt: skip
 
@@ -89,7 +101,13 @@ LEFT = {
 def test_other_sums_are_left_alone(case):
     value, more = LEFT[case]
     sweep = sweep_of(value, **more)
-    assert with_gates_first(sweep) == sweep
+    assert with_gates_first(sweep, SIZES) == sweep
+
+
+@pytest.mark.parametrize("sizes", [{"i": gates.FEWEST - 1, "k": 99}, {"k": 99}], ids=["few", "any"])
+def test_gates_that_let_in_few_numbers_are_left_alone(sizes):
+    sweep = sweep_of(times(GATE, X))
+    assert with_gates_first(sweep, sizes) == sweep
 
 
 def regression(rows, columns, share=0.3):
@@ -168,12 +186,12 @@ def _turned(e):
 @pytest.mark.parametrize(("name", "bug"), [("added", swapped), ("side_by_side", in_order)])
 def test_bugs_are_seen(name, bug, monkeypatch):
     monkeypatch.setattr(gates._Gates, name, bug(getattr(gates._Gates, name)))
-    sampler = gp.compile(regression(7, 7))
+    sampler = gp.compile(regression(9, 9))
     assert beside(sampler, *state_of(sampler)).far
 
 
 def test_fewer_operations_are_counted(monkeypatch):
     model = regression(40, 50)
     now = gp.compile(model).costs().operations
-    monkeypatch.setattr("gibbsppl.code.loop_program.with_gates_first", lambda s: s)
+    monkeypatch.setattr("gibbsppl.code.loop_program.with_gates_first", lambda s, _: s)
     assert now < gp.compile(model).costs().operations

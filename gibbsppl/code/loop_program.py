@@ -93,7 +93,7 @@ def for_loops(sweep: Sweep, sizes: Mapping[str, int], data: Values) -> Sweep:
         sweep = of_size(sweep, sizes)
     for one in PASSES:
         sweep = one(sweep)
-    sweep = searched(with_gates_first(sweep), data, sizes)
+    sweep = searched(with_gates_first(sweep, sizes), data, sizes)
     return in_partial_sums(divided_beforehand(sweep, data, sizes), sizes)
 
 

@@ -45,6 +45,7 @@ from gibbsppl.planning.augmentation import (
 )
 from gibbsppl.planning.choices import check_kernels, functions_of
 from gibbsppl.planning.control import Control
+from gibbsppl.planning.information import Forgotten
 from gibbsppl.planning.interweaving import check_asked, interwoven_if
 from gibbsppl.planning.marginal_moves import integrable, with_marginal_moves
 from gibbsppl.planning.plan import plan, planned
@@ -53,6 +54,7 @@ from gibbsppl.planning.recentred import with_recentred
 
 __all__ = [
     "Control",
+    "Forgotten",
     "Planned",
     "addable",
     "check_asked",

@@ -201,7 +201,7 @@ def forgotten_of(graph: Graph, now: Trial, states: Sequence[Values]) -> Forgotte
     schedule, least, shares = now.schedule, 1.0, dict[str, float]()
     rules = tuple(dict.fromkeys(r.rule.name for r in schedule.rewrites))
     held = held_by(schedule, rules, graph)
-    for step in schedule.steps:
+    for step in schedule.steps if states else ():
         names = tuple(step.variables)
         if step.name in schedule.interwoven or step.is_move or not {*names} <= held:
             continue

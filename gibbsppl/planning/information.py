@@ -63,25 +63,46 @@ def forgotten(
     variance. Of the model the precision is. Of more elements than a matrix has shares are of single
     elements, given all others. None where they are not those of normal densities.
     """
-    complete, observed = _averaged(*augmented, states, inverse=True), _averaged(*plain, there)
-    if complete is not None and observed is not None:
-        own = complete.numbers.items()
-        rows = np.concatenate([observed.numbers[n][at >= 0] for n, at in own])
-        known = observed.precision[rows[:, None], rows]
-        factor = np.linalg.inv(np.linalg.cholesky(complete.precision))
-        least = float(np.linalg.eigvalsh(factor @ known @ factor.T)[0])
-        given: Any = np.linalg.inv(complete.precision)
-        whole: Any = np.linalg.inv(known)
-        places = {n: np.ix_(at[at >= 0], at[at >= 0]) for n, at in own}
-        shares = {n: _least_share(given[at], whole[at]) for n, at in places.items()}
-        return _within_bounds(least, shares)
+    try:
+        complete, observed = (
+            _averaged(*augmented, states, inverse=True), _averaged(*plain, there)
+        )  # fmt: skip
+        if complete is not None and observed is not None:
+            return _forgotten_of_blocks(complete, observed)
+    except np.linalg.LinAlgError:  # (rounding: it is proper by hardly anything)
+        return None
     diagonals = _diagonals(*plain, there)
     complete_ones = _diagonals(*augmented, states, inverse=True)
     each = {n: diagonals[n] / own for n, own in complete_ones.items()}
     if not each or not all(np.isfinite(s).all() for s in each.values()):
         return None
-    shares = {n: s.min() for n, s in each.items()}
+    shares = {n: float(s.min()) for n, s in each.items()}
     return _within_bounds(min(shares.values()), shares)
+
+
+def _forgotten_of_blocks(complete: NormalBlock, observed: NormalBlock) -> Forgotten | None:
+    """The shares of a block, of which there are both precisions."""
+    own = complete.numbers.items()
+    rows = np.concatenate([observed.numbers[n][at >= 0] for n, at in own])
+    known: Any = observed.precision[rows[:, None], rows]
+    factor = np.linalg.inv(np.linalg.cholesky(complete.precision))
+    least = float(np.linalg.eigvalsh(factor @ known @ factor.T)[0])
+    if not np.isfinite(least):
+        return None
+    places = {n: np.ix_(at[at >= 0], at[at >= 0]) for n, at in own}
+    return _within_bounds(least, _of_arrays(complete.precision, known, places, least))
+
+
+def _of_arrays(
+    complete: Any, known: Any, places: Mapping[str, Any], least: float
+) -> dict[str, float]:
+    """The least share of each array, of two precisions: none is below that of all."""
+    try:
+        given, whole = np.linalg.inv(complete), np.linalg.inv(known)
+        shares = {n: _least_share(given[at], whole[at]) for n, at in places.items()}
+    except np.linalg.LinAlgError:
+        return dict.fromkeys(places, least)
+    return {n: max(least, s) for n, s in shares.items()}
 
 
 def _least_share(given: Floats, whole: Floats) -> float:
@@ -90,7 +111,7 @@ def _least_share(given: Floats, whole: Floats) -> float:
     return float(np.linalg.eigvalsh(factor @ given @ factor.T)[0])
 
 
-def _within_bounds(least: float, shares: Mapping[str, Any]) -> Forgotten:
+def _within_bounds(least: float, shares: Mapping[str, float]) -> Forgotten:
     """Shares between 0 and 1, which averages over other states may exceed."""
     bounded = {n: float(np.clip(s, 0.0, 1.0)) for n, s in shares.items()}
     return Forgotten(float(np.clip(least, 0.0, 1.0)), bounded)

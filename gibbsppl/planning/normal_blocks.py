@@ -137,12 +137,16 @@ def _terms(
 
 
 def _is_proper(precision: Floats) -> bool:
-    """Whether a precision matrix is positive definite."""
+    """Whether a precision matrix is positive definite by more than its rounding."""
+    diagonal = np.diag(precision)
+    if not (diagonal > 0.0).all():
+        return False
+    scale = np.sqrt(diagonal)
     try:
-        np.linalg.cholesky(precision)
+        pivots = np.diag(np.linalg.cholesky(precision / scale / scale[:, None]))
     except np.linalg.LinAlgError:
         return False
-    return True
+    return bool(pivots.min() ** 2 > len(pivots) * np.finfo(float).eps)
 
 
 def _of_free(rows: Sequence[Ints], weight: Floats) -> tuple[tuple[Ints, ...], Floats]:

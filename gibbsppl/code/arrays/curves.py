@@ -23,13 +23,14 @@ True
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gibbsppl.code.arrays.evaluation import computed, number_of
+from gibbsppl.code.arrays.evaluation import computed, positions_of
 from gibbsppl.code.arrays.expressions import (
     ZERO,
     Apply,
@@ -56,7 +57,7 @@ from gibbsppl.code.arrays.statements import (
     Loop,
     Statement,
 )
-from gibbsppl.code.arrays.sweeps import Array, Sweep, Table, names_in, spans_in
+from gibbsppl.code.arrays.sweeps import Array, Sweep, Table, every, made_by, names_in, spans_in
 from gibbsppl.code.arrays.terms import Quotient, quotient, renumbered, terms_of
 from gibbsppl.model.evaluation import Values
 
@@ -114,12 +115,14 @@ class _Curves:
     """The work on a sweep: its data, and the tables that are made, by what they are made of."""
 
     def __init__(self, sweep: Sweep, data: Values, sizes: Mapping[str, int]) -> None:
-        every = (*sweep.prepare, *sweep.every)
-        self.names = Names({*sweep.arrays, *names_in(every), *spans_in(every), *sizes})
+        whole = (*sweep.prepare, *sweep.every)
+        self.names = Names({*sweep.arrays, *names_in(whole), *spans_in(whole), *sizes})
         self.lanes, self.sizes = sweep.lanes, sizes
         given = (n for n, a in sweep.arrays.items() if a.kind == "data" and n in data)
         self.data: dict[str, Any] = {n: np.asarray(data[n]) for n in given}
-        self.prepared = {s.name: s for s in sweep.prepare if isinstance(s, Let)}
+        makers = Counter(n for s in every(sweep.prepare) for n in made_by(s))
+        lets = (s for s in sweep.prepare if isinstance(s, Let) and not s.is_empty)
+        self.prepared = {s.name: s for s in lets if makers[s.name] == 1}
         self.known = dict[object, _Tables | None]()
         self.arrays, self.own_sizes = dict[str, Array](), dict[str, int]()
         self.tables = list[Table]()
@@ -146,7 +149,8 @@ class _Curves:
         if self.lanes.isdisjoint(x.dim for x in s.over):
             for span in s.over:
                 found = _sum_of_pieces(s.value, span.dim)
-                if found is not None and not any(span.dim in i.free for i in s.indices):
+                ends = (e for other in s.over if other != span for e in other.ends)
+                if found is not None and not any(span.dim in e.free for e in (*s.indices, *ends)):
                     tables = self.tables_of(found, span)
                     if tables is not None:
                         return self.of_one(s, span, found, tables)
@@ -186,23 +190,17 @@ class _Curves:
         """Starts, lengths, slopes, and what the pieces before each add up to."""
         if not all(self.is_data(e, span.dim) for e in found.of_pieces):
             return None
-        ends = [x for end in span.ends for x in walk(end)]
-        sizes = {x.dim for x in ends if isinstance(x, Size)}
-        if not all(isinstance(x, Apply | Number | Size) for x in ends) or sizes - {*self.sizes}:
-            return None
-        first, stop = (number_of(end, self.sizes) for end in span.ends)
-        if stop - first < FEWEST:
+        places = positions_of(span, self.sizes)
+        if places is None or len(places) < FEWEST:
             return None
         data = self.data | computed(self.needed(found.of_pieces), self.data, self.sizes)
         shown = (computed([Let("~", (span,), e)], data, self.sizes)["~"] for e in found.of_pieces)
-        starts, lengths, slopes = (values[first:stop] for values in shown)
+        starts, lengths, slopes = (values[places.start : places.stop] for values in shown)
         with np.errstate(all="ignore"):
             passed = np.cumsum([0.0, *(lengths * slopes)])[:-1]
             is_in_order = (np.diff(starts) >= lengths[:-1]).all() and (lengths >= 0).all()
-        every = (starts, lengths, slopes, passed)
-        if not is_in_order or not all(np.isfinite(v).all() for v in every):
-            return None
-        return every
+        tables = (starts, lengths, slopes, passed)
+        return tables if is_in_order and all(np.isfinite(v).all() for v in tables) else None
 
     def needed(self, exprs: Iterable[Expr]) -> list[Let]:
         """What is computed beforehand of data, and expressions read."""
@@ -252,10 +250,13 @@ def _sum_of_pieces(e: Expr, dim: str) -> _Sum | None:
 
 
 def _unweighted(found: Quotient, dim: str) -> Quotient:
-    """A product in which weights by position, which nothing infinite stands beside, are factors."""
+    """A product in which weights by position are factors.
+
+    Not where what is weighted has a factor that may be infinite: a weight of zero makes it zero.
+    """
     for n, f in enumerate(found.above):
-        if is_call(f, "weighted") and dim in f.parts[0].free:
-            inside = quotient(product(list(f.parts)))
+        inside = quotient(product(list(f.parts))) if is_call(f, "weighted") else None
+        if inside is not None and all(dim in x.free for x in (*inside.above, *inside.below)):
             above = (*found.above[:n], *inside.above, *found.above[n + 1 :])
             below = (*found.below, *inside.below)
             return _unweighted(Quotient(found.sign * inside.sign, above, below), dim)

@@ -27,6 +27,7 @@ from gibbsppl.code.arrays.expressions import (
     Span,
     is_call,
     is_whole,
+    walk,
 )
 from gibbsppl.code.arrays.statements import Add, Draw, Let, Loop, Statement, Store
 from gibbsppl.runtime import functions
@@ -78,6 +79,19 @@ def number_of(expr: Expr, sizes: Mapping[str, int]) -> int:
     3
     """
     return _Evaluation({}, sizes).number(expr)
+
+
+def positions_of(span: Span, sizes: Mapping[str, int]) -> range | None:
+    """The positions of a span, as far as they are known by sizes; else None.
+
+    >>> positions_of(Span("n", Number(1), Size("n")), {"n": 4})
+    range(1, 4)
+    """
+    ends = [x for end in span.ends for x in walk(end)]
+    unknown = {x.dim for x in ends if isinstance(x, Size)} - {*sizes}
+    if unknown or not all(isinstance(x, Apply | Number | Size) for x in ends):
+        return None
+    return range(*(number_of(end, sizes) for end in span.ends))
 
 
 @dataclass(slots=True)

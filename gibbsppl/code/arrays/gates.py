@@ -12,7 +12,7 @@ the sweep with such sums as loops over gates.
 >>> known |= {"x": Array(("k", "i"), "data")}
 >>> value = product([Element("gate", (k,)), Element("x", (k, i))])
 >>> added = Add("s", (i,), value, (Span.whole("i"), Span.whole("k")))
->>> print(*with_gates_first(Sweep("m", known, (added,))).statements)
+>>> print(*with_gates_first(Sweep("m", known, (added,)), {"i": 9, "k": 3}).statements)
 for k:
     choose [gate[k] == 0]:
         0:
@@ -24,16 +24,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
+from gibbsppl.code.arrays.evaluation import positions_of
 from gibbsppl.code.arrays.expressions import (
     ZERO,
     Apply,
     Element,
     Expr,
+    Number,
     Position,
     Reduce,
     Span,
+    is_call,
     mapped,
     walk,
 )
@@ -41,18 +45,19 @@ from gibbsppl.code.arrays.statements import Add, Choice, Density, Draw, Loop, St
 from gibbsppl.code.arrays.sweeps import Sweep
 from gibbsppl.code.arrays.terms import quotient
 
-# What is shut, and open.
+# What is shut, and open; the numbers side by side from which a gate is looked at first.
 LIMITS = 0, 1
+FEWEST = 8
 
 
-def with_gates_first(sweep: Sweep) -> Sweep:
-    """The sweep in which sums skip gates that are shut."""
+def with_gates_first(sweep: Sweep, sizes: Mapping[str, int]) -> Sweep:
+    """The sweep in which sums skip gates that are shut, for the sizes of dims."""
     gates = {n for n, a in sweep.arrays.items() if a.limits == LIMITS and a.kind == "state"}
     if not gates:
         return sweep
     tables = (t for t in sweep.tables if t.function == "axis_last")
     by_axis = {t.arguments: t.names[0] for t in tables}
-    work = _Gates(frozenset(gates), by_axis, sweep.lanes)
+    work = _Gates(frozenset(gates), by_axis, sweep.lanes, {**sizes, **sweep.sizes})
     return replace(
         sweep, statements=work.of(sweep.statements), monitors=work.of(sweep.monitors)
     )
@@ -60,11 +65,12 @@ def with_gates_first(sweep: Sweep) -> Sweep:
 
 @dataclass(frozen=True, slots=True)
 class _Gates:
-    """The names of gates, tables with an axis of data as the last, and the lanes of the sweep."""
+    """The names of gates, tables with an axis of data as the last, lanes, and sizes of dims."""
 
     gates: frozenset[str]
     by_axis: Mapping[tuple[Any, ...], str]
     lanes: frozenset[str]
+    sizes: Mapping[str, int]
 
     def of(self, statements: Iterable[Statement]) -> tuple[Statement, ...]:
         """Statements, in which sums skip gates that are shut."""
@@ -89,23 +95,29 @@ class _Gates:
         for n, gate in enumerate(found.above):
             own = [x for x in s.over if x.dim in gate.free]
             rest = [x for x in s.over if x not in own]
-            if not own or not rest or not self.is_gate(gate) or _depends(own, rest):
+            if not own or not self.is_gate(gate) or _depends(own, rest) or self.are_few(rest):
                 continue
             others = replace(found, above=(*found.above[:n], *found.above[n + 1 :])).value
             value = self.side_by_side(others, rest)
             if value is not None:
                 inside = replace(s, value=value, over=tuple(rest), note="")
-                shut = Apply("equals", (gate, ZERO))
+                shut = Apply("equals", (_base(gate), ZERO))
                 return Loop(tuple(own), (Choice(shut, ((inside,), ())),), s.note)
         return s
 
     def is_gate(self, e: Expr) -> bool:
-        """Whether an expression is a gate at a position of each of its dims."""
+        """Whether an expression is a gate, or a power of one, at a position of each of its dims."""
+        gate = _base(e)
         return (
-            isinstance(e, Element)
-            and e.array in self.gates
-            and all(isinstance(i, Position) for i in e.indices)
+            isinstance(gate, Element)
+            and gate.array in self.gates
+            and all(isinstance(i, Position) for i in gate.indices)
         )
+
+    def are_few(self, rest: Iterable[Span]) -> bool:
+        """Whether a gate lets in fewer numbers than make it worth a look, or it is not known."""
+        positions = [positions_of(span, self.sizes) for span in rest]
+        return any(p is None for p in positions) or prod(len(p or ()) for p in positions) < FEWEST
 
     def side_by_side(self, e: Expr, rest: Iterable[Span]) -> Expr | None:
         """An expression whose arrays have the last of these dims as their last, if they have it."""
@@ -125,6 +137,12 @@ class _Gates:
         inside = [x for x in walk(found) if isinstance(x, Element) and last in x.free]
         is_plain = all(last not in i.free for x in inside for i in x.indices[:-1])
         return found if is_plain and not any(isinstance(x, Reduce) for x in walk(found)) else None
+
+
+def _base(e: Expr) -> Expr:
+    """What a positive power is of."""
+    is_power = is_call(e, "**") and isinstance(e.parts[1], Number) and e.parts[1].value > 0
+    return e.parts[0] if is_power else e
 
 
 def _depends(own: Iterable[Span], rest: Iterable[Span]) -> bool:

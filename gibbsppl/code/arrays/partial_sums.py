@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gibbsppl.code.arrays.evaluation import number_of
+from gibbsppl.code.arrays.evaluation import positions_of
 from gibbsppl.code.arrays.expressions import (
     ONE,
     ZERO,
@@ -18,13 +18,11 @@ from gibbsppl.code.arrays.expressions import (
     Expr,
     Number,
     Position,
-    Size,
     Span,
     at,
     negative,
     product,
     total,
-    walk,
 )
 from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
@@ -87,13 +85,8 @@ class _PartialSums:
         """Whether an addition is a long sum of numbers that are there."""
         if s.by != "sum" or s.indices or len(s.over) != 1 or s.value.arrays & own:
             return False
-        (span,) = s.over
-        ends = [x for end in span.ends for x in walk(end)]
-        sizes = {x.dim for x in ends if isinstance(x, Size)}
-        if not all(isinstance(x, Apply | Number | Size) for x in ends) or sizes - {*self.sizes}:
-            return False
-        start, stop = (number_of(end, self.sizes) for end in span.ends)
-        return stop - start >= FEWEST
+        positions = positions_of(s.over[0], self.sizes)
+        return positions is not None and len(positions) >= FEWEST
 
     def parts(self, s: Add) -> list[Statement]:
         """The sum block by block, and its parts added up."""
