@@ -37,7 +37,7 @@ ARRAYS = {
     "u": Array(("k", "j", "i"), "data"),
     "b": Array(("k",), "state"),
 }
-SIZES = {"i": 9, "j": 2, "k": 5}
+SIZES = {"i": gates.FEWEST, "j": 2, "k": 5}
 TABLE = Table(("x_by_i",), "axis_last", ("@x", 0))
 
 
@@ -141,7 +141,7 @@ def state_of(sampler):
     ("share", "opened"), [(1e-12, {0}), (1 - 1e-12, {1}), (0.3, {0, 1})], ids=str
 )
 def test_sweeps_are_those_in_numpy(share, opened):
-    sampler = gp.compile(regression(12, 7, share))
+    sampler = gp.compile(regression(20, 7, share))
     assert skips(sampler)
     state, rng = state_of(sampler)
     assert {*state["gate"].tolist()} == opened
@@ -186,7 +186,7 @@ def _turned(e):
 @pytest.mark.parametrize(("name", "bug"), [("added", swapped), ("side_by_side", in_order)])
 def test_bugs_are_seen(name, bug, monkeypatch):
     monkeypatch.setattr(gates._Gates, name, bug(getattr(gates._Gates, name)))
-    sampler = gp.compile(regression(9, 9))
+    sampler = gp.compile(regression(gates.FEWEST, gates.FEWEST))
     assert beside(sampler, *state_of(sampler)).far
 
 
