@@ -110,7 +110,7 @@ ROWS = (
     _row(
         "hidden Markov, T = 5000", declared.markov,
         lambda: {"y": large_models.chain(5000, 4), "states": np.array(4)},
-        " ".join(declared.MARKOV), {"JAGS": 80, "NumPyro": 1}, fewest=300, warmup=300,
+        " ".join(declared.MARKOV), {"JAGS": 80, "NumPyro": 1}, fewest=100, warmup=100,
     ),
     _row(
         "one-way normal, 10000 groups", declared.one_way, declared.groups, "mu tau tau_theta",
@@ -122,7 +122,7 @@ ROWS = (
     ),
     _row(
         "pumps, 100000", lambda d: pumps.model(d["x"], d["t"]), declared.failures, "alpha beta",
-        {"JAGS": 100, "PyMC": 1}, fewest=100, warmup=200,
+        {"JAGS": 100, "PyMC": 1}, fewest=50, warmup=50,
     ),
     _row(
         "topics of 50 x 100 words", declared.small_topics, declared.words, "theta2 phi2",

@@ -140,7 +140,7 @@ this page is written by hand. A ratio is how many times as much comes of a CPU s
 of the other program, by default settings of both: effective draws (bulk, of the element that mixes
 worst among the same monitored ones, by the same function) where there are draws, sweeps or
 iterations elsewhere. CPU seconds are user and system time of sampling; compiling, adaptation and
-warm-up (1,000 sweeps; 100 to 300 of large models) are not in them. Sides take turns; ratios are
+warm-up (1,000 sweeps; 50 to 300 of large models) are not in them. Sides take turns; ratios are
 medians of the turns, with quartiles in brackets. Of a draw of a chain, or of a sweep, CPU
 microseconds are told, and how many effective draws it is worth: their quotient is the rate. Other
 work ran on the same cores. Chains count as settled with {ENOUGH} effective draws at least and no

@@ -29,7 +29,7 @@ from gibbsppl.initial.search import initial_state
 HERE = Path(__file__).parent
 CHAINS = 4
 # CPU seconds that another program may take to a turn.
-MOST = 600
+MOST = 1500
 # Seeds of turns are so far apart that no two chains have the same one.
 APART = 1000
 # A line of a schedule that begins a step: those that go on stand further in, and some are notes.

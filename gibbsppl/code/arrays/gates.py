@@ -47,8 +47,8 @@ from gibbsppl.code.arrays.terms import quotient
 
 # What is shut, and open.
 LIMITS = 0, 1
-# A gate that lets in so many numbers is looked at first: with every other one open it took 1.6 times
-# the time for 8, 0.9 for 16, 0.65 for 32.
+# A gate that lets in so many numbers is looked at first: with every other one open that took 1.6
+# times the time for 8, 0.9 for 16, 0.65 for 32.
 FEWEST = 16
 
 
