@@ -346,7 +346,7 @@ def _control_of(settings: Settings, blocks: Blocks) -> Control:
 
 
 def _everything(trial: Trial, states: Sequence[Values]) -> Forgotten:
-    """What draws forget of which theory is silent: given what is integrated out of the model."""
+    """All is forgotten: theory is silent where variables are integrated out of the model."""
     del trial, states
     return Forgotten(1.0, {})
 

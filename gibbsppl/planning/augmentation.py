@@ -194,7 +194,7 @@ def _shares(
 
 
 def forgotten_of(graph: Graph, now: Trial, states: Sequence[Values]) -> Forgotten:
-    """What draws given auxiliary variables forget; of all that theory is silent about, everything.
+    """The shares forgotten by draws given auxiliary variables; all, where theory is silent.
 
     ``graph`` is that of the model, without auxiliary variables.
     """

@@ -1,4 +1,4 @@
-r"""Sums of pieces that lie one after the other: the one in which a number is, is searched for.
+r"""Sums over the pieces of a curve of data, by a search for the piece in which a number is.
 
 ``sum(k: w[k] * minimum(maximum(x - a[k], 0), l[k]))``, as a piecewise linear function has it, goes
 through all pieces for each ``x``. Where ``a`` and ``l`` are data, and no piece ends after the next
@@ -50,12 +50,11 @@ from gibbsppl.code.arrays.naming import Names
 from gibbsppl.code.arrays.statements import (
     Add,
     Argument,
-    Choice,
-    Density,
     Draw,
     Let,
     Loop,
     Statement,
+    replaced,
 )
 from gibbsppl.code.arrays.sweeps import Array, Sweep, Table, every, made_by, names_in, spans_in
 from gibbsppl.code.arrays.terms import Quotient, quotient, renumbered, terms_of
@@ -96,7 +95,7 @@ class _Sum:
 
     @property
     def of_pieces(self) -> tuple[Expr, ...]:
-        """What each piece has."""
+        """The start, the length and the slope of each piece."""
         return self.start, self.length, self.slope.value
 
 
@@ -129,24 +128,11 @@ class _Curves:
 
     def of(self, statements: Iterable[Statement]) -> tuple[Statement, ...]:
         """Statements, in which one piece is searched for."""
-        return tuple(done for s in statements for done in self.one(s))
-
-    def one(self, s: Statement) -> Iterable[Statement]:
-        """A statement, in which one piece is searched for."""
-        match s:
-            case Loop():
-                return [replace(s, body=self.of(s.body))]
-            case Choice():
-                return [s.of(self.of)]
-            case Draw(density=Density() as density):
-                return [replace(s, density=replace(density, body=self.of(density.body)))]
-            case Add(by="sum"):
-                return self.added(s)
-        return [s]
+        return replaced(statements, lambda s: self.added(s) if isinstance(s, Add) else [s])
 
     def added(self, s: Add) -> list[Statement]:
         """An addition; of one piece instead of all, where these lie one after the other."""
-        if self.lanes.isdisjoint(x.dim for x in s.over):
+        if s.by == "sum" and self.lanes.isdisjoint(x.dim for x in s.over):
             for span in s.over:
                 found = _sum_of_pieces(s.value, span.dim)
                 ends = (e for other in s.over if other != span for e in other.ends)
@@ -203,7 +189,7 @@ class _Curves:
         return tables if is_in_order and all(np.isfinite(v).all() for v in tables) else None
 
     def needed(self, exprs: Iterable[Expr]) -> list[Let]:
-        """What is computed beforehand of data, and expressions read."""
+        """The arrays computed beforehand of data, as far as expressions read them."""
         names = frozenset[str]().union(*(e.arrays for e in exprs))
         return [self.prepared[n] for n in sorted(names & self.prepared.keys())]
 
@@ -230,7 +216,7 @@ class _Curves:
 
 
 def _sum_of_pieces(e: Expr, dim: str) -> _Sum | None:
-    """What is summed over a dim as pieces of what one number passes."""
+    """The sum over a dim of pieces of a curve; None where an expression is none."""
     whole = _unweighted(quotient(e), dim)
     above, below = ([f for f in own if dim in f.free] for own in (whole.above, whole.below))
     common = replace(
@@ -264,7 +250,7 @@ def _unweighted(found: Quotient, dim: str) -> Quotient:
 
 
 def _clipped(e: Expr) -> Iterator[tuple[Expr, Expr]]:
-    """What is clipped to 0 and an upper limit, with the limit."""
+    """Arguments of a clip to 0 and an upper limit, each with the limit."""
     for outer, inner in (("minimum", "maximum"), ("maximum", "minimum")):
         if not is_call(e, outer):
             continue

@@ -1,4 +1,4 @@
-r"""Sums of products with gates: of those that are shut, which add zeros, nothing is computed.
+r"""Sums of products with gates, over open gates alone: shut ones add zeros.
 
 A gate is a number of the state that is 0 or 1. In ``sum(k: gate[k] * b[k] * x[i, k])``, for each
 ``i``, gates come first: of an open one the others are added, side by side along the other dims;
@@ -41,7 +41,7 @@ from gibbsppl.code.arrays.expressions import (
     mapped,
     walk,
 )
-from gibbsppl.code.arrays.statements import Add, Choice, Density, Draw, Loop, Statement
+from gibbsppl.code.arrays.statements import Add, Choice, Loop, Statement, replaced
 from gibbsppl.code.arrays.sweeps import Sweep
 from gibbsppl.code.arrays.terms import quotient
 
@@ -76,23 +76,12 @@ class _Gates:
 
     def of(self, statements: Iterable[Statement]) -> tuple[Statement, ...]:
         """Statements, in which sums skip gates that are shut."""
-        return tuple(map(self.one, statements))
-
-    def one(self, s: Statement) -> Statement:
-        """A statement, in which sums skip gates that are shut."""
-        match s:
-            case Loop():
-                return replace(s, body=self.of(s.body))
-            case Choice():
-                return s.of(self.of)
-            case Draw(density=Density() as density):
-                return replace(s, density=replace(density, body=self.of(density.body)))
-            case Add(by="sum") if self.lanes.isdisjoint(x.dim for x in s.over):
-                return self.added(s)
-        return s
+        return replaced(statements, lambda s: [self.added(s) if isinstance(s, Add) else s])
 
     def added(self, s: Add) -> Statement:
         """An addition; for open gates alone, if their dims are not all of its own."""
+        if s.by != "sum" or not self.lanes.isdisjoint(x.dim for x in s.over):
+            return s
         found = quotient(s.value)
         for n, gate in enumerate(found.above):
             own = [x for x in s.over if x.dim in gate.free]
@@ -142,7 +131,7 @@ class _Gates:
 
 
 def _base(e: Expr) -> Expr:
-    """What a positive power is of."""
+    """The base of a positive power; any other expression as it is."""
     is_power = is_call(e, "**") and isinstance(e.parts[1], Number) and e.parts[1].value > 0
     return e.parts[0] if is_power else e
 

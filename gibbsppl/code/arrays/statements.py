@@ -251,6 +251,33 @@ def _draw_everywhere(draw: Draw, function: Callable[[Expr], Expr]) -> Draw:
     )
 
 
+def replaced(
+    statements: Iterable[Statement], function: Callable[[Statement], Iterable[Statement]]
+) -> tuple[Statement, ...]:
+    """Statements with others in place of each; loops, choices and log densities keep their own.
+
+    >>> from gibbsppl.code.arrays.expressions import ZERO
+    >>> made = Loop((Span.whole("n"),), (Let("x", (), ZERO),))
+    >>> print(*replaced([made], lambda s: [s, Let("y", (), ZERO)]))
+    for n:
+        let x = 0
+        let y = 0
+    """
+    found = list[Statement]()
+    for s in statements:
+        match s:
+            case Loop():
+                found.append(replace(s, body=replaced(s.body, function)))
+            case Choice():
+                found.append(s.of(lambda body: replaced(body, function)))
+            case Draw(density=Density() as density):
+                body = replaced(density.body, function)
+                found.append(replace(s, density=replace(density, body=body)))
+            case _:
+                found += function(s)
+    return tuple(found)
+
+
 def of_step(statement: Statement, name: str) -> Statement:
     """The statement, and those inside of it, as a part of a step, unless they are one's already."""
     match statement:
