@@ -49,6 +49,14 @@ def variances():
     return m
 
 
+def heavy_tails():
+    """Locations whose squares auxiliary variables hold: their own factor has a normaliser alone."""
+    with gp.Model(coords={"n": 6}) as m:
+        c = gp.InverseGamma("c", 1.7, scale=2)
+        gp.Cauchy("d", data("centre", MEASURED, "n"), scale=c, dims="n")
+    return m
+
+
 def deviations():
     """The same with a standard deviation, between bounds."""
     with gp.Model(coords={"n": 6}) as m:
@@ -212,6 +220,11 @@ def test_what_is_left_times_what_is_drawn_after_is_the_joint_density(model):
 @EVERY
 def test_draws_and_graphs_are_proved(model):
     assert compiled(model).verify().proved
+
+
+def test_what_locations_leave_to_auxiliary_variables_is_not_lost():
+    assert without(compiled(heavy_tails)) == ("c", "d")
+    assert compiled(heavy_tails).verify().proved
 
 
 @EVERY

@@ -103,7 +103,7 @@ def test_a_draw_along_two_axes_in_loops_is_the_one_in_numpy(make):
     assert_the_same(sampler)
 
 
-def as_sparse(owners, first, second, *, dense):
+def as_sparse(owners, first, second, *, dense, last):
     """The layout as a sparse matrix, however few the elements are."""
     apart = first != second
     inside = layouts._Inside.of(np.zeros(len(owners), dtype=bool), first[apart], second[apart])

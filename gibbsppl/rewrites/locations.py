@@ -324,7 +324,9 @@ class AtMeans:
         potentials = [Potential(f.name, f.normaliser, f.over) for f in found]
         about = {**self.about, **{n: f"with {n} integrated out" for n in means}}
         for factor in rest.factors:
-            seen = [n for n in means if mentions(factor.log_density, (n,))]
+            # (what auxiliary variables have taken over, a location's own factor does not mention)
+            of = factor.target.array.name if isinstance(factor, Statement) else ""
+            seen = [n for n in means if n == of or mentions(factor.log_density, (n,))]
             if not seen:
                 continue
             called = factor.name if factor.name in about else f"{factor.name}_at_mean"

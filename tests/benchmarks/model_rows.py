@@ -97,7 +97,7 @@ ROWS = (
     ),
     _row(
         "spike and slab 200 x 500", declared.gates, declared.sparse_regression,
-        "tau intercept open", {"JAGS": 1}, fewest=200, warmup=200,
+        "tau intercept open", {"JAGS": 1}, fewest=20, warmup=20,
     ),
     _row(
         "mixture of 2000", declared.mixture, declared.values, " ".join(declared.MIXTURE),
@@ -105,7 +105,7 @@ ROWS = (
     ),
     _row(
         "mixture of 200000", declared.mixture, lambda: declared.values(200_000),
-        " ".join(declared.MIXTURE), {"JAGS": 60, "NumPyro": 5}, fewest=100, warmup=200,
+        " ".join(declared.MIXTURE), {"JAGS": 60, "NumPyro": 5}, fewest=30, warmup=30,
     ),
     _row(
         "hidden Markov, T = 5000", declared.markov,
