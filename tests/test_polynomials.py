@@ -44,3 +44,10 @@ def test_zeros_or_counts_of_a_fractional_number_are_compiled():
         )
 
     assert gp.compile(model, kernels={"x": gp.Slice()}).verify().proved
+
+
+def test_numbers_with_very_many_digits_are_not_factored():
+    x, y = sp.symbols("x y", positive=True)
+    large = sp.Rational(10) ** 300
+    assert factored(large**2 * x**2 - y**2) == large**2 * x**2 - y**2
+    assert factored(10**20 * x**2 - y**2).is_Mul

@@ -22,6 +22,9 @@ from gibbsppl.algebra.expressions import Expr
 MOST_TERMS = 1000
 # Polynomials of higher degree are not factored: SymPy holds each of their coefficients.
 HIGHEST = 64
+# Nor with longer numbers, in bits (1e77): SymPy looks for primes larger than products of several.
+# (With a prior of scale 1e-150 a model took more than minutes.)
+LONGEST = 256
 # Sums of fractions of more terms than this are not put over one denominator.
 MOST_IN_FRACTIONS = 32
 # The same sums are factored again and again, by each rule that looks at a term.
@@ -70,7 +73,12 @@ def factored(of: Expr) -> Expr:
     >>> x, y = sp.symbols("x y", positive=True)
     >>> factored(1 - y**2), factored(1 + x ** sp.Rational(13, 10))
     (-(y - 1)*(y + 1), x**(13/10) + 1)
+
+    A sum with numbers of very many digits stays as it is.
     """
+    numbers = (n for r in of.atoms(sp.Rational) for n in (r.p, r.q))
+    if max((abs(n).bit_length() for n in numbers), default=0) > LONGEST:
+        return of
     return _by(sp.factor, of)
 
 
