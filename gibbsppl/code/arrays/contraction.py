@@ -265,6 +265,7 @@ class _Contraction:
             value = _where_hot(inside, value, STARTS[e.by], places)
         own = [k for k in kept if k.dim not in places]
         indices = tuple(places.get(k.dim, Position(k.dim)) for k in kept)
+        before[:] = [_of_whole_numbers(x, places.values()) for x in before]
         first = first or [x.dim for x in spans if places]
         over = ordered(value, (*spans, *own), first, self.lanes)
         before.append(_added(name, indices, value, over, e.by))
@@ -285,6 +286,13 @@ class _Contraction:
         summed = self.reduced(Reduce(away, e.spans), before, s, fixed)
         found = total([largest, Apply("log", (summed,))])
         return Apply("where", (Apply("below", (Number(-inf), largest)), found, largest))
+
+
+def _of_whole_numbers(s: Statement, indices: Iterable[Expr]) -> Statement:
+    """A new array, of whole numbers where indices read it."""
+    if isinstance(s, Let) and any(s.name in i.arrays for i in indices):
+        return replace(s, type="int")
+    return s
 
 
 def _by_group(

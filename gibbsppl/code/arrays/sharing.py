@@ -33,6 +33,7 @@ from gibbsppl.code.arrays.statements import (
     Let,
     Loop,
     Statement,
+    everywhere,
     expressions_of,
     spans_of,
     with_expressions,
@@ -191,7 +192,7 @@ class _Sharing:
                 return Element(self.alias[e.array], inner)
             return None
 
-        return with_expressions(s, lambda e: mapped(e, one)) if self.alias else s
+        return everywhere(s, lambda e: mapped(e, one)) if self.alias else s
 
     def prepared(self, expr: Expr, here: Mapping[str, Span]) -> Expr:
         """An expression whose dear parts of data alone are read from arrays.

@@ -19,6 +19,7 @@ from gibbsppl.code.arrays.expressions import (
     Number,
     Position,
     Reduce,
+    at,
     mapped,
     total,
 )
@@ -82,14 +83,19 @@ def guarded(
     if not conditions:
         return value
     both = conditions[0] if len(conditions) == 1 else Apply("and", tuple(conditions))
-    return Apply("where", (both, mapped(value, partial(_summed_where, both)), other))
+    return Apply("where", (both, mapped(value, partial(_summed_where, w, both)), other))
 
 
-def _summed_where(condition: Expr, e: Expr) -> Expr | None:
+def _summed_where(w: Workshop, condition: Expr, e: Expr) -> Expr | None:
     """A sum over nothing where a condition fails: its terms may be nowhere there."""
     if not isinstance(e, Reduce) or e.by != "sum":
         return None
-    first, *rest = e.spans
+    # (a dim of the condition is another one than that of a sum along the same axis)
+    copies = {s.dim: w.fresh(s.dim) for s in e.spans if s.dim in condition.free}
+    there = {dim: Position(copy) for dim, copy in copies.items()}
+    spans = (replace(s, dim=copies.get(s.dim, s.dim)) for s in e.spans)
+    first, *rest = (s.over(lambda end: at(end, there)) for s in spans)
+    e = replace(e, body=at(e.body, there))
     start = Apply("where", (condition, first.start, first.stop))
     return replace(e, spans=(replace(first, start=start), *rest))
 
