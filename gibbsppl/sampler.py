@@ -154,8 +154,10 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
         A random change of each variable must change the log joint density and the log of the
         generated conditional by the same amount, to 1e-9 of the size of the terms; the graphs in
         which steps draw must have the density of the declared model; a model read from a text must
-        have the density of the text, read once more. ``passed``: nothing disagrees. ``proved``:
-        besides, no comparison is left open. Of conditionals that are read by their means or modes:
+        have the density of the text, read once more; and the sweep that is compiled must be the one
+        in NumPy that all this is about, in what draws are given and in the state after it.
+        ``passed``: nothing disagrees. ``proved``: besides, no comparison is left open. Of
+        conditionals that are read by their means or modes:
         those of the draws, to which they come at a point; and the bound, which no update lets fall.
         """
         from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
@@ -166,7 +168,10 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
             return verify_readings(self, self.drawing(), seed)
         schedule = self.schedule
         parts = (self.graph, self.program, schedule.steps, self.data, seed)
-        return verify(*parts, graphs=schedule.graphs, schedule=schedule, reading=self.reading)
+        return verify(
+            *parts, graphs=schedule.graphs, schedule=schedule, reading=self.reading,
+            loops=self.loops,
+        )  # fmt: skip
 
     def _with(self, data: Values | None = None, **changes: object) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""

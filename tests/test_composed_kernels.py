@@ -347,7 +347,7 @@ def test_loops_with_other_weights_are_not_the_sweep_of_numpy(monkeypatch):
     monkeypatch.undo()
     state, rng = started(sampler)
 
-    with pytest.raises(AssertionError):
+    with pytest.raises(LookupError, match="loops draw by walk where the sweep in NumPy does not"):
         assert_beside(sampler, state, rng, program)
 
 

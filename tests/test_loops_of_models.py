@@ -20,7 +20,17 @@ from gibbsppl.code import loop_program
 from gibbsppl.code.arrays import fusion, lifting, sharing, storage
 from gibbsppl.code.arrays.accesses import writes
 from gibbsppl.code.arrays.checking import check
-from gibbsppl.code.arrays.expressions import ZERO, Element, Position, Size, Span, mapped, negative
+from gibbsppl.code.arrays.expressions import (
+    ZERO,
+    Apply,
+    Element,
+    Number,
+    Position,
+    Size,
+    Span,
+    mapped,
+    negative,
+)
 from gibbsppl.code.arrays.statements import Add, Draw, Let, Loop, Store, with_expressions
 from gibbsppl.code.loop_program import LoopProgram
 from gibbsppl.errors import NotLoweredError, RunError
@@ -336,6 +346,36 @@ def with_two_arguments_exchanged(sweep):
     return mutants(sweep.statements, change)
 
 
+def slightly_off(value):
+    return Apply("*", (Number(1 + 1e-6), value))
+
+
+def is_number(argument):
+    """Whether an argument is a number as it stands, such as a bound of 0."""
+    return isinstance(argument.value, Number)
+
+
+def with_a_draw_slightly_off(sweep):
+    """Too little to change a label or a count that is drawn from the same random numbers."""
+
+    def of_argument(s, n):
+        # (what chains of labels are given besides weights and transitions are whole numbers)
+        if not isinstance(s, Draw) or n >= len(s.arguments[:2]) or is_number(s.arguments[n]):
+            return None
+        found = list(s.arguments)
+        found[n] = replace(found[n], value=slightly_off(found[n].value))
+        return (replace(s, arguments=tuple(found)),)
+
+    def of_density(s):
+        if not isinstance(s, Draw) or s.density is None:
+            return None
+        return (replace(s, density=replace(s.density, value=slightly_off(s.density.value))),)
+
+    yield from mutants(sweep.statements, lambda s: of_argument(s, 0))
+    yield from mutants(sweep.statements, lambda s: of_argument(s, 1))
+    yield from mutants(sweep.statements, of_density)
+
+
 def without_a_value_put_back(sweep):
     def change(s):
         is_state = isinstance(s, Store) and s.target.array in sweep.arrays
@@ -380,6 +420,7 @@ WRONG = (
     without_an_addition,
     with_another_sign,
     with_two_arguments_exchanged,
+    with_a_draw_slightly_off,
     without_a_value_put_back,
     with_a_stale_array,
 )

@@ -90,7 +90,8 @@ def test_where_no_state_can_be_compared_nothing_is_proved_and_every_row_says_so(
 
     assert found.passed
     assert {s.name for s in sampler.schedule.steps} < {r.step for r in found.rows}
-    assert not any(r.proved for r in found.rows)
+    # (the sweep that is compiled is compared with that in NumPy)
+    assert not any(r.proved for r in found.rows if r.kind != "compiled")
     assert "not proved" in str(found)
 
 

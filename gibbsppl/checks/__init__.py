@@ -10,6 +10,8 @@ along `wander`, a walk on the declared density alone:
 - the calls of a sweep against its steps: `draws_called`, `expected_calls`; `elements_by_call` has
   the elements that one call draws, by colour; `in_parts`: what parts are drawn from
 - a model against the text that it was read from: `reading`
+- the sweep in loops, which is compiled, against that in NumPy: `in_loops`, with what is drawn
+  (`recorded_sweeps`, on `tapes`) drawn so again (`loops_beside`), in copies of modules (`rebound`)
 - rounding: `terms` measures it for all of these; `results` and `table` are what is printed
 
 On request: `enumeration` (small discrete models, by their `transition` matrix, that of `proposals`

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from gibbsppl import runtime
 from gibbsppl.checks.expected_calls import Call
 from gibbsppl.checks.in_parts import parts_differ
+from gibbsppl.checks.rebound import rebound
 from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError, GibbspplError
@@ -168,20 +169,13 @@ class _Recorder:
 
     def recorded(self) -> Callable[..., object]:
         """The sweep, all functions of its module calling recorded ones."""
-        module = dict(self.program.sweep.__globals__)
+        own = self.program.sweep.__globals__
+        changed: dict[str, Any] = {"runtime": _Runtime(self)}
         for table in (self.program.given_rest, self.program.by_colour, self.program.scaled):
             for name, function in table.items():
-                for own in [n for n, f in module.items() if f is function]:
-                    module[own] = self._noting(name, function)
-        module["runtime"] = _Runtime(self)
-        for name, function in list(module.items()):
-            if isinstance(function, FunctionType) and function.__globals__ is (
-                self.program.sweep.__globals__
-            ):
-                copy = FunctionType(function.__code__, module, name, function.__defaults__)
-                module[name] = copy
-        if "UNITS" in module:
-            module["UNITS"] = tuple(module[f.__name__] for f in module["UNITS"])
+                of_step = [n for n, f in own.items() if f is function]
+                changed |= dict.fromkeys(of_step, self._noting(name, function))
+        module = rebound(own, changed)
         if "PROBABILITIES" in module:
             possible = np.asarray(module["PROBABILITIES"]) > 0
             module["PROBABILITIES"] = possible / possible.sum()

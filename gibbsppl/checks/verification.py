@@ -15,6 +15,7 @@ from gibbsppl.analysis.domains import without_spellings
 from gibbsppl.bugs.reading import Reading
 from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.graphs import graph_rows
+from gibbsppl.checks.in_loops import Loops, rows_in_loops
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.checks.ratio import ratio_check
@@ -38,6 +39,7 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     graphs: Sequence[Graph] | None = None,
     schedule: Schedule | None = None,
     reading: Reading | None = None,
+    loops: Loops | None = None,
 ) -> Verification:
     """The exact checks of every step and every graph, near a dispersed start and after sweeps.
 
@@ -48,11 +50,11 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     that was found, or not where sweeps lead, rows are not proved. Sums that sweeps keep up to date
     are compared with recomputed ones. ``graphs`` are those in which the steps draw, if auxiliary
     variables are integrated out of some; with a ``schedule``, each of them is checked to be the
-    declared ``graph``.
+    declared ``graph``. ``loops`` are those of the sampler, compared with the program.
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng, canonical = np.random.default_rng(seed), without_spellings(graph)
-        check = _Check(canonical, program, steps, data, graphs, schedule)
+        check = _Check(canonical, program, steps, data, graphs, schedule, loops)
         rows, at = check.rows(rng)
         if not keeps_parameters_inside(rng, graph, [{**data, **s} for s in at]):
             rows += (Row("(parameters)", "support", "-", np.inf, 0.0),)
@@ -72,6 +74,7 @@ class _Check:
     data: Values
     graphs: Sequence[Graph] | None
     schedule: Schedule | None
+    loops: Loops | None
 
     def rows(self, rng: np.random.Generator) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
         """A row for each comparison, and the states compared at."""
@@ -88,6 +91,9 @@ class _Check:
             called = (self.schedule, self.program, self.data, made.start)
             wrong = calls_against_steps(rng, *called)
             rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
+        if self.loops is not None and not made.lost:
+            swept = (self.loops, made.swept[-1], self.data)
+            rows += rows_in_loops(rng, self.program, *swept, rows)
         return rows, at
 
     def _rows_of(self, rng: np.random.Generator, made: ComparedStates) -> tuple[Row, ...]:

@@ -108,9 +108,9 @@ def scales_without_locations(
             return None
         if not asked and (_would_part(graph, before, some) or _hold_little(graph, some, scales)):
             return None
-        there = _without(work, data, some, scales)
-        own = set[str]() if there is None else _as_good(there, data, before, scales)
-        return (there, own) if there is not None and own else None
+        if (there := _without(work, data, some, scales)) is None:
+            return None
+        return (there, own) if (own := _as_good(there, data, before, scales)) else None
 
     for names, scales in _groups(graph, before, asked):
         most, found = names, tried(names, scales)
@@ -302,8 +302,8 @@ class AtMeans:
             found.append(own if few is None else replace(own, mean=few.mean, reads=few.arrays))
             work = without(work, data, name, later)
             if few is not None:
-                sizes = {**few.sizes, **work.graph.sizes}
-                work = replace(work, graph=replace(work.graph, sizes=sizes))
+                graph = replace(work.graph, sizes={**few.sizes, **work.graph.sizes})
+                work = replace(work, graph=graph)
         means, arrays = dict[str, str](), list(work.arrays)
         for location in reversed(found):
             mean = location.at(fresh(f"{location.name}_mean", {*work.graph.variables}), means)
@@ -319,25 +319,23 @@ class AtMeans:
         arrays: Collection[Maintained],
         sizes: Mapping[Dim, int],
     ) -> AtMeans:
-        """The graph with the means in the place of locations, in all that sees these."""
+        """The graph with means in place of locations, in their factors and all that sees these."""
         rest = replace(self.graph, sizes=dict(sizes))
         potentials = [Potential(f.name, f.normaliser, f.over) for f in found]
         about = {**self.about, **{n: f"with {n} integrated out" for n in means}}
         for factor in rest.factors:
-            # (what auxiliary variables have taken over, a location's own factor does not mention)
-            of = factor.target.array.name if isinstance(factor, Statement) else ""
-            seen = [n for n in means if n == of or mentions(factor.log_density, (n,))]
+            own = factor.target.array.name if isinstance(factor, Statement) else ""
+            seen = [n for n in means if n == own or mentions(factor.log_density, (n,))]
             if not seen:
                 continue
             called = factor.name if factor.name in about else f"{factor.name}_at_mean"
             about[called] = f"{factor.name} with {', '.join(seen)} at the mean"
             potentials.append(Potential(called, _at(factor.log_density, means), factor.over))
             rest = _without_terms(rest, factor)
-        kept = tuple(s for s in rest.statements if s.target.array.name not in means)
         known = {a.name: Variable(a.name, a.axes, "random") for a in arrays}
         rest = replace(
             rest,
-            statements=kept,
+            statements=tuple(s for s in rest.statements if s.target.array.name not in means),
             potentials=(*rest.potentials, *potentials),
             variables={**rest.variables, **known},
         )
