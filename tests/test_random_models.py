@@ -348,8 +348,10 @@ def fits(family, change, element, grid):
     if len(f) < len(statistics) + 4:
         return None
     f = f - f.mean()
+    size = np.abs(f).max() or 1.0  # (whose square may overflow)
+    f = f / size
     left, rounding = residual(statistics, f)
-    level = rounding + np.sqrt(len(f)) * grid.noise
+    level = rounding + np.sqrt(len(f)) * grid.noise / size
     if level > np.sqrt(EPS) * np.linalg.norm(f):
         return None
     return bool(left <= level)
