@@ -8,7 +8,8 @@ from test_loops_of_models import slightly_off
 
 import gibbsppl as gp
 from gibbsppl import runtime
-from gibbsppl.checks import in_loops
+from gibbsppl.checks import in_loops, recorded_sweeps
+from gibbsppl.checks.tapes import Call, Difference, Tape
 from gibbsppl.code import loop_program
 from gibbsppl.code.arrays import additions
 from gibbsppl.code.arrays.statements import Add, Draw, Let, replaced
@@ -35,6 +36,22 @@ def shared_out():
         a = gp.Gamma("a", 2, rate=1, dims=("n", "k"))
         b = gp.Gamma("b", 2, rate=1, dims=("k", "m"))
         gp.Poisson("y", a @ b, dims=("n", "m"), observed=np.arange(12).reshape(4, 3))
+    return m
+
+
+def schools_of_one():
+    """Effects of which nothing is left to tell besides their normal prior and data."""
+    with gp.Model(coords={"s": 3}) as m:
+        mu = gp.Normal("mu", 0, sigma=10)
+        theta = gp.Normal("theta", mu, sigma=1, dims="s")
+        gp.Normal("y", theta, sigma=1, dims="s", observed=[28, 8, -3])
+    return m
+
+
+def dice():
+    """Whole numbers that are equally likely."""
+    with gp.Model(coords={"n": 3}) as m:
+        gp.DiscreteUniform("d", 0, 5, dims="n")
     return m
 
 
@@ -159,16 +176,83 @@ def test_rounding_is_no_bug_and_hides_none(monkeypatch):
 
 
 def test_the_runtime_is_as_it_was_while_draws_are_compared():
-    before = dict(vars(runtime))
+    modules = (runtime, *recorded_sweeps.MOVES)
+    before = [dict(vars(m)) for m in modules]
     seen = []
-    usual = in_loops.beside
+    usual = recorded_sweeps.Recorder._noting
 
-    def looked_at(*given):
-        seen.append(dict(vars(runtime)) == before)
-        return usual(*given)
+    def noting(recorder, step, function):
+        noted = usual(recorder, step, function)
+
+        def looked_at(s, c):
+            seen.append([dict(vars(m)) for m in modules] == before)
+            return noted(s, c)
+
+        return looked_at
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(in_loops, "beside", looked_at)
+        patched.setattr(recorded_sweeps.Recorder, "_noting", noting)
         gp.compile(labelled()).verify()
-    assert seen == [True, True]
-    assert vars(runtime) == before
+    assert set(seen) == {True}
+    assert [vars(m) for m in modules] == before
+
+
+CONSTANT = {
+    "ellipses": (schools_of_one, {"theta": gp.EllipticalSlice()}),
+    "walks of whole numbers": (dice, {"d": gp.RandomWalk()}),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_elements_whose_log_density_is_a_constant_move_on_their_own(name):
+    model, kernels = CONSTANT[name]
+    assert gp.compile(model(), kernels=kernels).verify().proved
+
+
+def test_a_sum_over_members_of_a_group_stays_inside_of_the_loop_over_groups():
+    with gp.Model(coords={"i": 4, "j": 4, "k": 3}) as m:
+        group = gp.Index("group", [0, 2, 0, 2], of="i", dims="j")
+        a = gp.Gamma("a", 2, rate=1, dims=("i", "k"))
+        y = np.arange(1, 13).reshape(4, 3) / 5
+        gp.HalfCauchy("y", scale=a[group], dims=("j", "k"), observed=y)
+    assert gp.compile(m, kernels={"a": gp.HMC()}).verify().proved
+
+
+def test_a_random_scan_that_has_not_made_a_sum_yet_is_compared():
+    sampler = gp.compile(
+        labelled(), collapse=("weight", "rate"), scan=gp.RandomScan({"weight": 50})
+    )
+    assert sampler.verify().passed
+
+
+def test_the_worst_of_two_sweeps_is_told(monkeypatch):
+    usual, hidden = in_loops.beside, iter([False, True])
+
+    def wrong(*given):
+        tape = usual(*given)
+        tape.differences.append(Difference("rate", "planted", 1e-3))
+        return tape
+
+    monkeypatch.setattr(in_loops, "beside", wrong)
+    monkeypatch.setattr(in_loops, "_changed", lambda *_: {"rate": 1.0} if next(hidden) else {})
+    (row,) = in_loops_of(gp.compile(labelled()))
+    assert not row.passed
+
+
+def test_what_is_infinite_in_one_text_alone_is_told():
+    call = Call("slice", "x", [], np.zeros(1), (1,), {}, heights=(*np.ones((3, 1)),))
+    tape = Tape()
+    tape.compare_heights(call, 0, [1.0, np.inf, 1.0])
+    assert tape.far
+
+
+def test_a_pass_that_raises_is_a_row_that_failed(monkeypatch):
+    sampler = gp.compile(labelled())
+
+    def broken(*_):
+        raise KeyError("a pass")
+
+    monkeypatch.setattr(loop_program, "for_loops", broken)
+    (row,) = in_loops_of(sampler)
+    assert not row.passed
+    assert "KeyError" in row.step

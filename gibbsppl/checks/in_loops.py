@@ -36,7 +36,10 @@ ROUNDINGS = 100.0
 TRIED = 5
 
 # What a wrong program may raise.
-FAILURES = (ArithmeticError, ValueError, LookupError, TypeError, NameError, GibbspplError)
+FAILURES = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError),
+    *(ValueError, GibbspplError),
+)
 
 
 class Loops(Protocol):
@@ -59,15 +62,12 @@ def rows_in_loops(
     No row where there are no loops. After some sweeps steps adapt in the first one that is
     compared, and no longer in the second one. ``steps`` are the rows of the steps.
     """
+    now, constants = copy.deepcopy(state), program.prepare(data)
+    rows: list[Row] = []
     try:
         made, without = loops(), loops(keep=())
         if worth_of(made.sweep_value, made.known_sizes).operations > MOST_OPERATIONS:
             return (_row("", None),)
-    except NotLoweredError:
-        return ()
-    now, constants = copy.deepcopy(state), program.prepare(data)
-    rows: list[Row] = []
-    try:
         with np.errstate(all="ignore"):
             for _ in range(SWEEPS):
                 program.sweep(rng, now, constants)
@@ -83,10 +83,16 @@ def rows_in_loops(
                 changed = _changed(found, others)
                 lost |= {n: max(far, lost.get(n, 0.0)) for n, far in changed.items()}
             rows += _rows((*texts, *found), lost)
+    except NotLoweredError:
+        return ()
     except FAILURES as error:
         return (_row(f"{type(error).__name__}: {error}", np.inf),)
-    told = {row.step: row for row in rows if not row.proved}
-    return tuple(told.values()) or (max(rows, key=lambda row: row.discrepancy or 0.0),)
+    by_step: dict[str, list[Row]] = {}
+    for row in rows:
+        by_step.setdefault(row.step, []).append(row)
+    decisive = (min(same, key=lambda row: (row.passed, row.proved)) for same in by_step.values())
+    told = tuple(row for row in decisive if not row.proved)
+    return told or (max(rows, key=lambda row: row.discrepancy or 0.0),)
 
 
 def _row(what: str, far: float | None, *, is_hidden: bool = False) -> Row:
@@ -102,7 +108,7 @@ def _rows(differences: Sequence[Difference], lost: Mapping[str, float]) -> Itera
     worst: dict[str, Difference] = {}
     for d in differences:
         worst[d.step] = max(worst.get(d.step, d), d, key=lambda d: (np.isnan(d.far), d.far))
-    is_turned = max(lost.values(), default=0.0) > RELATIVE_TOLERANCE
+    is_turned = max((lost.get(n, 0.0) for n in worst), default=0.0) > RELATIVE_TOLERANCE
     for d in (d for d in worst.values() if d.is_far):
         is_hidden = d.far <= ROUNDINGS * lost.get(d.step, 0.0) or (d.is_decision and is_turned)
         told = f"{d.step}: {d.what}"

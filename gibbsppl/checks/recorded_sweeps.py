@@ -172,7 +172,7 @@ class Recorder:
             self._put(
                 kernel, arguments, np.broadcast_to(drawn, start.shape), 0, stream=state,
                 points=tuple(p.ravel() for p in points), heights=tuple(h.ravel() for h in heights),
-                told={place: np.ravel(values) for place, values in told.found.items()},
+                told={n: np.broadcast_to(v, start.shape).ravel() for n, v in told.found.items()},
             )  # fmt: skip
             return drawn
 

@@ -146,7 +146,11 @@ def _relative_gap(sums: Kept) -> float:
 
 
 def _kept_up(state: Values, anew: Values) -> tuple[float, float]:
-    """The largest gap between maintained arrays and recomputed ones, and the size of these."""
-    gap = np.max([np.abs(state[name] - value).max(initial=0.0) for name, value in anew.items()])
-    size = np.max([np.abs(value).max(initial=1.0) for value in anew.values()])
-    return float(gap), float(size)
+    """The largest gap between maintained arrays and recomputed ones, and the size of these.
+
+    (A random scan may not have made them yet.)
+    """
+    made = {name: value for name, value in anew.items() if name in state}
+    gaps = [np.abs(state[name] - value).max(initial=0.0) for name, value in made.items()]
+    sizes = [np.abs(value).max(initial=1.0) for value in made.values()]
+    return float(np.max(gaps, initial=0.0)), float(np.max(sizes, initial=1.0))

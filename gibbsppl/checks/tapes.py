@@ -146,9 +146,10 @@ class Tape:
     def compare_heights(self, call: Call, k: int, found: Sequence[float]) -> None:
         """Compare by how much log densities differ between points."""
         ours, theirs = np.array(found), np.array([h[k] for h in call.heights])
-        impossible = [np.isnan(f) | (f == -np.inf) for f in (ours, theirs)]
+        # (what is no number is impossible, as minus infinity is; plus infinity is another matter)
+        kinds = [np.where(np.isfinite(f), 0, np.where(f == np.inf, 1, -1)) for f in (ours, theirs)]
         what = f"{call.kernel}: log density of draw {k}"
-        is_wrong = bool((impossible[0] != impossible[1]).any())
+        is_wrong = bool((kinds[0] != kinds[1]).any())
         told = f"{what}: where it is finite"
         self.note(call.step, told, is_wrong=is_wrong, is_decision=True)
         finite = np.isfinite(theirs) & np.isfinite(ours)

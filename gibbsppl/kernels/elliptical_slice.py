@@ -170,8 +170,10 @@ class EllipticalMove(Move):
             made = joint_name(own, self.reference)
         else:
             made = pencil_name(own, self.reference, pencil)
-        given = f"{module.functions[self.name]}(s, c)"
-        return moved(f's["{name}"]', "elliptical_slice", f's, "{name}", {given}, c["{made}"]')
+        given = f'{module.functions[self.name]}(s, c), c["{made}"]'
+        if not self.conditional.elements:
+            given += ", by_element=True"
+        return moved(f's["{name}"]', "elliptical_slice", f's, "{name}", {given}')
 
     def lower(self, workshop: Workshop) -> None:
         """The move of one vector, or of each of independent elements."""

@@ -27,23 +27,28 @@ def elliptical_slice(
     name: str,
     split: tuple[LogDensity, Given | Scaled],
     normal: Joint | Pencil,
+    *,
+    by_element: bool = False,
 ) -> Numbers:
     """The array of that name in a state, moved along an ellipse about the mean of its normal part.
 
     ``normal`` is that part; ``split`` has the log density without it, and its coefficients. Where
     the elements of the normal part are independent, and the log density is of each element, each
-    moves along an ellipse of its own.
+    moves along an ellipse of its own; ``by_element``: it is, even if it is one number, a constant.
     """
     log_density, given = split
     joint = normal if isinstance(normal, Joint) else normal.joint
     mean, noise = normal.normal(rng, s, given)  # type: ignore[arg-type]  # (those of its kind)
     now = joint.flat({name: s[name]})
-    apart = not joint.pairs and np.shape(log_density(s[name])) == joint.shapes[name]
+    by_element = by_element or np.shape(log_density(s[name])) == joint.shapes[name]
+    apart = by_element and not joint.pairs
 
     def rest(x: Floats) -> Floats:
         """The log density besides the normal one."""
         found = np.asarray(log_density(joint.placed(s, x)[name]), dtype=float)
-        return joint.flat({name: found}) if apart else found.sum()
+        if not apart:
+            return found.sum()
+        return joint.flat({name: np.broadcast_to(found, joint.shapes[name])})
 
     return joint.placed(s, along_ellipses(rng, now, mean, noise, rest, apart=apart))[name]
 

@@ -217,7 +217,7 @@ def walk_batch(
     ``log_density`` maps an array like ``x`` to one log density per element.
     """
     x = np.asarray(x)
-    now = _finite(log_density(x))
+    now = _finite(np.broadcast_to(log_density(x), x.shape))  # (it may be one number, a constant)
     if np.issubdtype(x.dtype, np.integer):
         z = rng.standard_normal(x.shape)
         step = np.sign(z) * np.ceil(np.exp(walk.log_scale) * np.abs(z))

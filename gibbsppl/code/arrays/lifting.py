@@ -91,7 +91,10 @@ class _Lifting:
                 whole = all(not p.arrays or p.free == e.free for p in e.parts)
                 if not whole:
                     return None
-            return self.read(e, tuple(s for s in loops if s.dim in own), before)
+            spans = tuple(s for s in loops if s.dim in own)
+            if any(end.free & (dims - own) for s in spans for end in s.ends):
+                return None  # (members of a group are known inside of a loop over groups alone)
+            return self.read(e, spans, before)
 
         return mapped(expr, one)
 
