@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from gibbsppl.checks.loops_beside import beside
-from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row
+from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, worst
 from gibbsppl.checks.states import SWEEPS
 from gibbsppl.checks.tapes import Difference, Tape
 from gibbsppl.code.costs import worth_of
@@ -79,9 +79,9 @@ def rows_in_loops(
             found = beside(program, made, now, rng, constants).differences
             lost = _lost_in_accepting(steps)
             if _are_far((*texts, *found)):
-                others = _from_a_rounding_off(program, made, before, data)
-                changed = _changed(found, others)
-                lost |= {n: max(far, lost.get(n, 0.0)) for n, far in changed.items()}
+                for other in _from_a_rounding_off(program, made, before, data):
+                    changed = _changed(found, other)
+                    lost |= {n: max(far, lost.get(n, 0.0)) for n, far in changed.items()}
             rows += _rows((*texts, *found), lost)
     except NotLoweredError:
         return ()
@@ -90,14 +90,15 @@ def rows_in_loops(
     by_step: dict[str, list[Row]] = {}
     for row in rows:
         by_step.setdefault(row.step, []).append(row)
-    decisive = (min(same, key=lambda row: (row.passed, row.proved)) for same in by_step.values())
-    told = tuple(row for row in decisive if not row.proved)
-    return told or (max(rows, key=lambda row: row.discrepancy or 0.0),)
+    told = [row for row in map(worst, by_step.values()) if not row.proved]
+    return tuple(told) or (replace(worst(rows), step=_row("", 0.0).step),)
 
 
-def _row(what: str, far: float | None, *, is_hidden: bool = False) -> Row:
+def _row(
+    what: str, far: float | None, tolerance: float = RELATIVE_TOLERANCE, *, is_hidden: bool = False
+) -> Row:
     told = f"(compiled sweep{', ' * bool(what)}{what})"
-    return Row(told, "compiled", "-", far, RELATIVE_TOLERANCE, is_hidden)
+    return Row(told, "compiled", "-", far, tolerance, is_hidden)
 
 
 def _rows(differences: Sequence[Difference], lost: Mapping[str, float]) -> Iterator[Row]:
@@ -105,14 +106,15 @@ def _rows(differences: Sequence[Difference], lost: Mapping[str, float]) -> Itera
 
     By step, so much may be ``lost`` by roundings, which may turn decisions as well.
     """
-    worst: dict[str, Difference] = {}
+    largest: dict[str, Difference] = {}
     for d in differences:
-        worst[d.step] = max(worst.get(d.step, d), d, key=lambda d: (np.isnan(d.far), d.far))
-    is_turned = max((lost.get(n, 0.0) for n in worst), default=0.0) > RELATIVE_TOLERANCE
-    for d in (d for d in worst.values() if d.is_far):
-        is_hidden = d.far <= ROUNDINGS * lost.get(d.step, 0.0) or (d.is_decision and is_turned)
+        largest[d.step] = max(largest.get(d.step, d), d, key=lambda d: (np.isnan(d.far), d.far))
+    is_turned = max((lost.get(n, 0.0) for n in largest), default=0.0) > RELATIVE_TOLERANCE
+    for d in (d for d in largest.values() if d.is_far):
+        tolerance = max(RELATIVE_TOLERANCE, ROUNDINGS * lost.get(d.step, 0.0))
+        is_hidden = (d.far <= tolerance >= 1.0) or (d.is_decision and is_turned)
         told = f"{d.step}: {d.what}"
-        yield _row(told, None if is_hidden else d.far, is_hidden=is_hidden)
+        yield _row(told, None if is_hidden else d.far, tolerance, is_hidden=is_hidden)
     if not _are_far(differences):
         yield _row("", max((d.far for d in differences), default=0.0))
 
@@ -130,15 +132,14 @@ def _lost_in_accepting(steps: Iterable[Row]) -> dict[str, float]:
 
 def _from_a_rounding_off(
     program: Program, loops: LoopProgram, before: tuple[State, Generator], data: Values
-) -> list[Difference]:
+) -> Iterator[list[Difference]]:
     """How far loops are from NumPy that begin at data and values a rounding off."""
-    found, constants = list[Difference](), program.prepare(data)
+    constants = program.prepare(data)
     for seed in range(TRIED):
         state, rng = copy.deepcopy(before)
         there = replace(loops, data=_one_rounding_off(data, seed))
         start = _one_rounding_off(state, seed)
-        found += beside(program, there, state, rng, constants, start).differences
-    return found
+        yield beside(program, there, state, rng, constants, start).differences
 
 
 def _one_rounding_off(values: Values, seed: int) -> State:
@@ -151,14 +152,12 @@ def _one_rounding_off(values: Values, seed: int) -> State:
     }
 
 
-def _changed(found: Iterable[Difference], others: Iterable[Difference]) -> dict[str, float]:
-    """By step, by how much other differences differ from those found."""
-    before = {(d.step, d.what): d.far for d in found}
+def _changed(found: Iterable[Difference], other: Iterable[Difference]) -> dict[str, float]:
+    """By step, by how much differences change, as long as they are of the same draws."""
     changes: dict[str, float] = {}
-    for d in others:
-        change = abs(d.far - before.get((d.step, d.what), np.nan))
-        if np.isfinite(change):
-            changes[d.step] = max(changes.get(d.step, 0.0), change)
+    for d, e in zip(found, other, strict=False):
+        if (d.step, d.what) == (e.step, e.what) and np.isfinite(d.far) and np.isfinite(e.far):
+            changes[d.step] = max(changes.get(d.step, 0.0), abs(d.far - e.far))
     return changes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -112,7 +113,7 @@ class Module:
         ``first`` are lines before these names, which may add to the state.
         """
         lines = lines_of(writer, parts_of(body))
-        unpacked = self._unpacked(writer)
+        unpacked = self._unpacked(writer, [*writer.lines, *lines])
         self.held[name] = writer.held
         head = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
         return "\n".join(head + indented([*first, *unpacked, *writer.lines, *lines]))
@@ -162,10 +163,13 @@ class Module:
         """Whether a step draws its whole array."""
         return bool(step.statement.known == 0) and step.region == self.everything(step.statement)
 
-    def _unpacked(self, writer: Writer) -> list[str]:
-        """Lines that unpack the names used by a function."""
+    def _unpacked(self, writer: Writer, body: Sequence[str]) -> list[str]:
+        """Lines that unpack the names used by the body of a function."""
+        words = set(re.findall(r"\w+", re.sub(r'"[^"]*"|#.*', "", "\n".join(body))))
         state = [(local, f's["{name}"]') for name, local in sorted(writer.state_names.items())]
-        read = sorted(writer.constant_names)
+        # (of arrays that are read with axes in another order, these may be all that is read)
+        idle = {n for n in writer.turned if self.names.of(n) not in words}
+        read = sorted(writer.constant_names - idle)
         self.hoisted.arrays.update(read)
         constants = [(self.names.of(n), f'c["{n}"]') for n in read]
         own = (n for n in self.hoisted.all_names if n in writer.constants)

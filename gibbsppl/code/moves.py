@@ -58,7 +58,8 @@ def log_density(module: Module, step: DensityDraw, called: str = "", more: str =
     inside = [line for part in last for line in part.lines(inner)]
     body += ["", f"def log_density({local}):", *indented(inside), "", "return log_density"]
     outer.state_names.update(inner.state_names)
-    outer.data_read += inner.data_read
+    outer.data_read |= inner.data_read
+    outer.turned |= inner.turned
     outer.constants |= inner.constants
     outer.held.done += inner.held.done
     doc = f"{statement.target} | rest: its log density{more} up to a constant, as a function."

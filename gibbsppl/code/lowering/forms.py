@@ -87,8 +87,12 @@ def _renew(w: Workshop, k: Kept) -> None:
 
 
 def reading(w: Workshop, step: Step, forms: tuple[Kept, ...]) -> Step:
-    """The step, with parameters that read the values of forms."""
-    if not forms or element_loop(w.schedule, step) is not None:
+    """The step, with parameters that read the values of forms.
+
+    Not where elements are drawn in turn: what the first has changed, forms have after the last.
+    """
+    in_turn = step.is_by_element and not step.in_one_call
+    if not forms or in_turn or element_loop(w.schedule, step) is not None:
         return step
 
     def read(c: Contribution) -> Contribution:

@@ -6,7 +6,7 @@ function, so that modules with cases may import this module.
 
 from __future__ import annotations
 
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -74,7 +74,8 @@ class Writer(Axes):
     without). ``aliases`` are names of arrays that the function makes, with their ``shapes``;
     ``lines`` make those that all parts of it may read, ``centred`` the sums of squares among them.
     ``constants`` are the values of ``prepare`` that it reads, ``held`` the temporary arrays made,
-    ``seen`` the expressions written. ``inline``: there is no function,
+    ``seen`` the expressions written, ``turned`` the arrays of data that it reads with axes in
+    another order, maybe only so. ``inline``: there is no function,
     arrays are read where they are; some have texts of their own.
     """
 
@@ -90,7 +91,8 @@ class Writer(Axes):
     random: set[str] = field(init=False)
     continuous: set[str] = field(init=False)
     state_names: dict[str, str] = field(default_factory=dict)
-    data_read: Counter[str] = field(default_factory=Counter)
+    data_read: set[str] = field(default_factory=set)
+    turned: set[str] = field(default_factory=set)
     plain_data: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -137,7 +139,7 @@ class Writer(Axes):
     @property
     def constant_names(self) -> set[str]:
         """The arrays of data that the function reads."""
-        return {name for name, count in self.data_read.items() if count > 0}
+        return self.data_read
 
     def is_data(self, expr: Formula) -> bool:
         """Whether an expression of the model reads data alone."""
@@ -212,7 +214,7 @@ class Writer(Axes):
         if name in self.random:
             self.state_names[name] = self.names.of(name)
         else:
-            self.data_read[name] += 1
+            self.data_read.add(name)
             self.plain_data[self.names.of(name)] = name
         return self.names.of(name)
 
@@ -321,7 +323,7 @@ class Writer(Axes):
     def _turned(self, text: Text, found: Text) -> Text:
         """A data array with its axes in another order, laid out so once."""
         name = self.plain_data[text.code]
-        self.data_read[name] -= 1  # (the text of the turned array stands for it)
+        self.turned.add(name)
         self.hoisted.arrays.add(name)
 
         def make() -> Text:
