@@ -318,6 +318,11 @@ def _whole(call: Call, _parameter: str, found: Argument) -> bool:
     return found is call.step.statement.support.is_discrete
 
 
+def _by_element(call: Call, _parameter: str, found: Argument) -> bool:
+    """Whether elements are said to be independent given all else where they are."""
+    return found is not call.step.is_by_element
+
+
 def _width(call: Call, _parameter: str, found: Argument) -> bool:
     """Whether a move's width is a number for each moved element, or for all."""
     value = found.value if hasattr(found, "value") else found.log_scale
@@ -354,5 +359,6 @@ EXPECTED: Mapping[str, Callable[[Call, str, Argument], bool]] = {
     "name": _name,
     "axis": _axis,
     "whole": _whole,
+    "by_element": _by_element,
     "width": _width,
 }
