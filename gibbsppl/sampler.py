@@ -157,8 +157,8 @@ class Sampler(Drawing, Predicting, Fitting, AtPowers, Comparing, Checking, Seen)
         have the density of the text, read once more; and the sweep that is compiled must be the one
         in NumPy that all this is about, in what draws are given and in the state after it.
         ``passed``: nothing disagrees. ``proved``: besides, no comparison is left open. Of
-        conditionals that are read by their means or modes:
-        those of the draws, to which they come at a point; and the bound, which no update lets fall.
+        conditionals that are read by their means or modes: those of the draws, to which they come
+        at a point; and the bound, which no update lets fall.
         """
         from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
 

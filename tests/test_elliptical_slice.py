@@ -149,7 +149,7 @@ def test_a_density_with_a_rest_is_left_as_it_is(apart):
             for p in x.reshape(-1, 2)[:4000]
         ]
     else:
-        moved = elliptical_slice(rng, {"x": x}, "x", (rest, given), reference)
+        moved = elliptical_slice(rng, {"x": x}, "x", (rest, given), reference, by_element=True)
     moved = np.ravel(moved)
 
     assert stats.kstest(moved, target.cdf).pvalue > LEVEL

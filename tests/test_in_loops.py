@@ -262,6 +262,16 @@ def test_a_pass_that_raises_is_a_row_that_failed(monkeypatch):
     assert "KeyError" in row.step
 
 
+def test_an_array_of_data_that_is_read_with_its_axes_in_two_orders_has_both():
+    with gp.Model(coords={"i": 1, "j": 2, "k": 4}) as m:
+        of = gp.Index("of", [0, 2], of="k", dims="j")
+        c = gp.Maxwell("c", tau=1.0, dims=("i", "k"))
+        seen = {"dims": ("i", "j"), "observed": [[1.2, 0.7]]}
+        gp.InverseGaussian("y", mu=2 * c[of], lam=2.25, **seen)
+        gp.Gompertz("z", shape=c[of], rate=c.sum("k"), **seen)
+    assert gp.compile(m, kernels={"c": gp.NUTS()}).verify().proved
+
+
 def test_elements_drawn_in_turn_do_not_read_what_is_kept_up_to_date_after_all_of_them():
     features, y = factorisation_machine.FEATURES[:40], factorisation_machine.RATINGS[:40]
     model = factorisation_machine.model(features=features, y=y)

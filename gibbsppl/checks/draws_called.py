@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from gibbsppl import runtime
 from gibbsppl.checks.expected_calls import Call
 from gibbsppl.checks.in_parts import parts_differ
-from gibbsppl.checks.rebound import rebound
+from gibbsppl.checks.rebound import noted, rebound
 from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError, GibbspplError
@@ -170,12 +170,9 @@ class _Recorder:
     def recorded(self) -> Callable[..., object]:
         """The sweep, all functions of its module calling recorded ones."""
         own = self.program.sweep.__globals__
-        changed: dict[str, Any] = {"runtime": _Runtime(self)}
-        for table in (self.program.given_rest, self.program.by_colour, self.program.scaled):
-            for name, function in table.items():
-                of_step = [n for n, f in own.items() if f is function]
-                changed |= dict.fromkeys(of_step, self._noting(name, function))
-        module = rebound(own, changed)
+        tables = (self.program.given_rest, self.program.by_colour, self.program.scaled)
+        of_steps = noted(own, tables, self._noting)
+        module = rebound(own, {"runtime": _Runtime(self), **of_steps})
         if "PROBABILITIES" in module:
             possible = np.asarray(module["PROBABILITIES"]) > 0
             module["PROBABILITIES"] = possible / possible.sum()

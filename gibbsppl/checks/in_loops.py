@@ -27,10 +27,11 @@ from gibbsppl.runtime import freeze
 from gibbsppl.runtime.tuning import ACCEPTED, SCALE, SHARE, field_of
 from gibbsppl.runtime.types import Generator
 
-# In plain Python, a sweep of so many operations takes about a minute: larger ones are not compared.
+# In plain Python a sweep of so many operations takes a minute, or more where moves evaluate log
+# densities: larger ones are not compared.
 MOST_OPERATIONS = 1e8
-# A difference is hidden by rounding that is at most so many times by how much it changes where data
-# and values are one rounding off.
+# Rounding explains differences of up to so many times by how much they change where data and values
+# are one rounding off.
 ROUNDINGS = 100.0
 # So many such data and values are tried: sums of large numbers jump, or stay as they are.
 TRIED = 5

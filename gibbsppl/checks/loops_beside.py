@@ -95,7 +95,7 @@ def _compare_states(tape: Tape, loops: LoopProgram, state: State, arrays: State)
 
 
 def _rates(state: State, outputs: State) -> State:
-    """What is known of moves since the draw before, of those that loops tell."""
+    """The rates of moves since the draw before, of those that loops tell."""
     found: State = {}
     taken: dict[str, Any] = {}
     for name in outputs:
@@ -134,7 +134,7 @@ class _Replay:
         return scope
 
     def _instead(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any] | None:
-        """What is called instead of a kernel; None if it draws itself."""
+        """The function called instead of a kernel; None if the kernel draws itself."""
         for moved in {*BY_DENSITY.values()}:
             if name in {moved + ending for ending in STARTS}:
                 return self._started(moved, kernel)
@@ -159,7 +159,7 @@ class _Replay:
         return draw
 
     def _replayed(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        """A draw that compares what it is given, and is what NumPy has drawn.
+        """A draw whose arguments are compared, and whose value is that of NumPy.
 
         Where NumPy is at another draw the kernel draws for a scan, or jointly, in the same order.
         """
@@ -184,7 +184,7 @@ class _Replay:
         return draw
 
     def _started(self, kernel: str, begin: Callable[..., Any]) -> Callable[..., Any]:
-        """The beginning of a move, which compares what it is given."""
+        """The beginning of a move, whose arguments are compared."""
         first = [*inspect.signature(begin).parameters].index("work") + 1
 
         def start(*given: Any) -> None:
@@ -198,7 +198,7 @@ class _Replay:
         return start
 
     def _gone_on(self, kernel: str) -> Callable[[Generator, Any], bool]:
-        """What asks for log densities where they are compared, and moves to where NumPy did."""
+        """The rest of a move: log densities are compared, and it ends where that of NumPy did."""
 
         def go_on(rng: Generator, work: Any) -> bool:
             asked = self.asked[kernel]
@@ -229,7 +229,7 @@ def drawn_by(name: str) -> str:
 def _compared(
     name: str, call: Call, k: int, arguments: Sequence[Any]
 ) -> Iterator[tuple[Array, Array, float | None]]:
-    """What a kernel of loops was given, what it should be, and the size that rounding is of."""
+    """The arguments of a kernel of loops, those of NumPy, and the size that rounding is of."""
     given = call.arguments
     theirs: list[tuple[Array, float | None] | None] = [
         None if a is None else (call.argument(n, k, np.shape(ours)), largest(a))

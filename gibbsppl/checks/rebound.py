@@ -6,9 +6,26 @@ Nothing is changed in the module itself: who else calls it, in other threads too
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any
+
+Function = Callable[..., object]
+
+
+def noted(
+    module: Mapping[str, Any],
+    tables: Iterable[Mapping[str, Function]],
+    noting: Callable[[str, Function], Function],
+) -> dict[str, Function]:
+    """The functions of steps in some tables, by their names in a module, each noting its step."""
+    return {
+        name: noting(step, function)
+        for table in tables
+        for step, function in table.items()
+        for name, own in module.items()
+        if own is function
+    }
 
 
 def rebound(module: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl import runtime
-from gibbsppl.checks.rebound import rebound
+from gibbsppl.checks.rebound import noted, rebound
 from gibbsppl.checks.tapes import Call, Tape
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.families import FAMILIES
@@ -28,8 +28,7 @@ from gibbsppl.runtime.types import Array, Flags, Floats, Generator, Numbers, Val
 
 # The functions that draw labels, and chains of them; the kernels of loops are called so, too.
 LABELS, CHAIN = "labels", "chain"
-# What moves numbers by their log densities: the kernel of loops, and whether each number of an
-# array is moved on its own there.
+# The functions that move numbers by their log densities, and the kernel of loops of each.
 BY_DENSITY: Mapping[str, str] = {
     "log_concave": "concave",
     "slice_batch": "slice",
@@ -69,21 +68,18 @@ class Recorder:
     def sweep(self, rng: Generator, s: State, c: Constants) -> None:
         """One sweep, which changes the state."""
         own = self.program.sweep.__globals__
-        changed: dict[str, Any] = {"runtime": _Runtime(self._recorded())}
-        for table in (self.program.given_rest, self.program.by_colour):
-            for step, function in table.items():
-                of_step = [n for n, f in own.items() if f is function]
-                changed |= dict.fromkeys(of_step, self._noting(step, function))
-        rebound(own, changed)["sweep"](rng, s, c)
+        of_steps = noted(own, (self.program.given_rest, self.program.by_colour), self._noting)
+        recorded = _Runtime(self._recorded())
+        rebound(own, {"runtime": recorded, **of_steps})["sweep"](rng, s, c)
 
     def _noting(self, step: str, function: Callable[..., object]) -> Callable[..., object]:
         """A step's function, wrapped so that the step whose draws come is known."""
 
-        def noted(s: State, c: Constants) -> object:
+        def note(s: State, c: Constants) -> object:
             self.step = step
             return function(s, c)
 
-        return noted
+        return note
 
     def _recorded(self) -> dict[str, Any]:
         """The functions of the runtime that are recorded, or call such ones, by name."""
@@ -150,7 +146,7 @@ class Recorder:
         """Draws and moves by log densities."""
         kernel, signature, told = BY_DENSITY[name], inspect.signature(function), _Told()
         own = inspect.unwrap(function).__globals__
-        noted = rebound(own, told.changed(own))[name]
+        telling = rebound(own, told.changed(own))[name]
 
         def move(rng: Generator, *given: Any, **named: Any) -> Any:
             bound = signature.bind(rng, *given, **named)
@@ -166,7 +162,7 @@ class Recorder:
             if "walk" in of:
                 arguments.append(np.array(of["walk"].log_scale))
             told.found.clear()
-            drawn = noted(**of)
+            drawn = telling(**of)
             state, points = rng.bit_generator.state, _between(start, np.asarray(drawn))
             heights = [np.broadcast_to(of["log_density"](p[()]), start.shape) for p in points]
             self._put(
@@ -181,7 +177,7 @@ class Recorder:
 
 @dataclass(slots=True)
 class _Told:
-    """What is known of moves afterwards, by its place among the numbers that kernels work with."""
+    """Facts of moves known afterwards, by their places among the numbers that kernels work with."""
 
     found: dict[int, Any] = field(default_factory=dict)
 

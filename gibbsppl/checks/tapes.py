@@ -1,4 +1,4 @@
-"""What the draws of a sweep in NumPy were given, and how far a sweep in loops is from that."""
+"""Tapes of the draws of a sweep in NumPy, and how far a sweep in loops is from these."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Call:
         return int(np.prod(self.batch))
 
     def drawn_one(self, k: int) -> Array:
-        """What was drawn, of draw k."""
+        """The value of draw k."""
         own = self.drawn.shape[len(self.batch) :]
         return np.asarray(self.drawn.reshape((-1, *own))[k])
 
@@ -70,7 +70,7 @@ class Difference:
 
     @property
     def is_far(self) -> bool:
-        """Whether that is more than rounding explains."""
+        """Whether they are further apart than rounding explains."""
         return not self.far <= RELATIVE_TOLERANCE
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Tape:
-    """What a sweep in NumPy has called, in order, and how far loops are off."""
+    """The calls of a sweep in NumPy, in order, and how far loops are off."""
 
     calls: deque[Call] = field(default_factory=deque)
     differences: list[Difference] = field(default_factory=list)

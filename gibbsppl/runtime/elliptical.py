@@ -33,14 +33,13 @@ def elliptical_slice(
     """The array of that name in a state, moved along an ellipse about the mean of its normal part.
 
     ``normal`` is that part; ``split`` has the log density without it, and its coefficients. Where
-    the elements of the normal part are independent, and the log density is of each element, each
-    moves along an ellipse of its own; ``by_element``: it is, even if it is one number, a constant.
+    the elements of the normal part are independent, and the log density is ``by_element``, each
+    moves along an ellipse of its own.
     """
     log_density, given = split
     joint = normal if isinstance(normal, Joint) else normal.joint
     mean, noise = normal.normal(rng, s, given)  # type: ignore[arg-type]  # (those of its kind)
     now = joint.flat({name: s[name]})
-    by_element = by_element or np.shape(log_density(s[name])) == joint.shapes[name]
     apart = by_element and not joint.pairs
 
     def rest(x: Floats) -> Floats:
